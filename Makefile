@@ -1,0 +1,38 @@
+# Everything runs in .venv, which is made and filled on first use and reused afterwards.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint types fast benchmark clean
+
+demo: $(STAMP)
+	$(BIN)/mixsense demo
+
+test: lint types
+	$(BIN)/pytest -n auto
+
+fast: $(STAMP)
+	$(BIN)/pytest -n auto -m "not slow"
+
+lint: $(STAMP)
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+benchmark: $(STAMP)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[benchmark]'
+	$(BIN)/python benchmarks/mixture.py
+	$(BIN)/python benchmarks/decode.py
+	$(BIN)/python benchmarks/calibrate.py
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mixsense needs Python 3.11 or newer; this is %s: run make PYTHON=python3.11" % sys.version.split()[0])'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
