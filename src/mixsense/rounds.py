@@ -1,0 +1,261 @@
+"""How a method asks: rounds, and the in-memory driver that carries them to an oracle.
+
+A method never talks to an oracle. It is a generator: it *yields* a `Round`, is *sent* the answers, and in the
+end *returns* its result. The driver guards the budget, checks what the oracle answers, and keeps a record, so
+that no answer that was paid for is ever lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixsense.errors import BudgetError, InvalidInput, ModelError, OracleError
+
+Array = NDArray[np.float64]
+Record = list[tuple[Array, Array]]
+"""What was asked and answered so far: pairs of queries (q, n) and answers (q, repeats)."""
+
+CALLS_PER_ROUND = 64
+"""A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
+
+LARGEST_ROUND = 200_000_000
+"""More answers than this in one round do not fit into memory; nobody pays for them either."""
+
+
+class Oracle(Protocol):
+    """Anything that answers: ``oracle(queries, repeats)`` with queries (q, n) gives answers (q, repeats)."""
+
+    def __call__(self, queries: Array, repeats: int, /) -> ArrayLike:
+        """Answer each query `repeats` times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """q query vectors, each to be asked `repeats` times.
+
+    Parameters
+    ----------
+    queries : (q, n) array
+        The query vectors.
+    repeats : int
+        How often each is asked; the answers have shape (q, repeats).
+    label : str
+        What these answers are for, shown as progress.
+    estimate : callable, optional
+        Gives the method's result from the answers so far; what a driver returns when it must stop here.
+        Every round but the first has one.
+
+    Examples
+    --------
+    >>> Round(np.eye(3), 10, "basis").size
+    30
+    """
+
+    queries: Array
+    repeats: int
+    label: str = ""
+    estimate: Callable[[], Any] | None = None
+
+    def __post_init__(self) -> None:
+        queries = np.ascontiguousarray(self.queries, dtype=np.float64).view()
+        if queries.ndim != 2 or 0 in queries.shape or not np.isfinite(queries).all():
+            raise InvalidInput(f"a round's queries have shape {queries.shape}: give a (q, n) array of finite numbers")
+        if self.repeats < 1:
+            raise InvalidInput(f"a round repeats each query {self.repeats} times: give at least 1")
+        queries.flags.writeable = False
+        object.__setattr__(self, "queries", queries)
+
+    @property
+    def size(self) -> int:
+        """Number of answers that this round costs."""
+        return len(self.queries) * self.repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands; given to the progress hook after every call of the oracle."""
+
+    label: str
+    """What the current round is for."""
+    done: int
+    """Answers received in this round."""
+    total: int
+    """Answers that this round takes."""
+    asked: int
+    """Answers received in the whole run."""
+    max_queries: int | None
+    """The budget, if there is one."""
+
+
+R = TypeVar("R")
+Method = Generator[Round, Array, R]
+"""What a method is: yields rounds, receives answers, returns its result."""
+ProgressHook = Callable[[Progress], None]
+
+
+def run(
+    method: Method[R],
+    oracle: Oracle,
+    max_queries: int | None = None,
+    progress: ProgressHook | None = None,
+) -> R:
+    """Drive a method against an oracle, in memory.
+
+    Parameters
+    ----------
+    method : generator
+        A started-from-nothing method, for example ``paper(problem, rng)``.
+    oracle : callable
+        ``oracle(queries, repeats)`` answers each of the (q, n) queries `repeats` times.
+    max_queries : int, optional
+        Hard limit: a round that does not fit is not asked, and the method's estimate so far is returned.
+    progress : callable, optional
+        Called with a `Progress` after every call of the oracle.
+
+    Returns
+    -------
+    The method's result, with `queries` set to the number of answers that were used.
+
+    Raises
+    ------
+    OracleError
+        The oracle raised or gave an unusable answer. `record` holds all answers received before.
+    BudgetError
+        `max_queries` does not cover the first round; nothing was asked.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Result = make_dataclass("Result", ["mean", "queries"])
+    >>> def ask_zero():
+    ...     answers = yield Round(np.zeros((1, 3)), 5, "zero")
+    ...     return Result(answers.mean(), 0)
+    >>> run(ask_zero(), lambda queries, repeats: np.ones((len(queries), repeats)))
+    Result(mean=np.float64(1.0), queries=5)
+    """
+    record: Record = []
+    asked = 0
+    answers: Array | None = None
+    while True:
+        try:
+            current = method.send(answers)  # type: ignore[arg-type]  # None starts a generator
+        except StopIteration as stop:
+            return _counted(stop.value, asked)  # type: ignore[no-any-return]
+        except ModelError as error:
+            error.data["record"] = record
+            raise
+        if max_queries is not None and asked + current.size > max_queries:
+            method.close()
+            return _counted(_budget_spent(current, asked, max_queries), asked)  # type: ignore[no-any-return]
+        if current.size > LARGEST_ROUND:
+            method.close()
+            raise BudgetError(
+                f"the next step ({current.label}) needs {current.size:,} answers, {len(current.queries)} queries asked "
+                f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before; {_kept(record)}",
+                needed=asked + current.size,
+                record=record,
+            )
+        answers = _ask(current, oracle, record, asked, max_queries, progress)
+        asked += current.size
+
+
+def _counted(result: Any, asked: int) -> Any:
+    return dataclasses.replace(result, queries=asked)
+
+
+def _budget_spent(current: Round, asked: int, max_queries: int) -> Any:
+    if current.estimate is None:
+        raise BudgetError(
+            f"max_queries is {max_queries}, but the first step ({current.label}) needs {current.size} answers "
+            f"({len(current.queries)} queries, {current.repeats} times each): nothing was asked; raise "
+            f"max_queries, or ask for less",
+            max_queries=max_queries,
+            needed=asked + current.size,
+        )
+    return current.estimate()
+
+
+def _ask(
+    current: Round,
+    oracle: Oracle,
+    record: Record,
+    asked: int,
+    max_queries: int | None,
+    progress: ProgressHook | None,
+) -> Array:
+    q = len(current.queries)
+    rows = -(-q // CALLS_PER_ROUND)
+    answers = np.empty((q, current.repeats))
+    for start in range(0, q, rows):
+        queries = current.queries[start : start + rows]
+        try:
+            raw = oracle(queries, current.repeats)
+        except KeyboardInterrupt as stop:
+            stop.record = record  # type: ignore[attr-defined]
+            raise
+        except OracleError as error:
+            error.data.setdefault("record", record)
+            raise
+        except Exception as error:
+            where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
+            raise OracleError(
+                f"the oracle raised {type(error).__name__}: {error} ({where}); {_kept(record)}",
+                record=record,
+                received=None,
+            ) from error
+        part = checked_answers(raw, len(queries), current.repeats, current.label, start, record)
+        answers[start : start + len(queries)] = part
+        record.append((queries, part))
+        if progress is not None:
+            done = (start + len(queries)) * current.repeats
+            progress(Progress(current.label, done, current.size, asked + done, max_queries))
+    return answers
+
+
+def _kept(record: Record) -> str:
+    count = sum(answers.size for _, answers in record)
+    return f"the {count} answers received before are in the exception's `record`"
+
+
+def checked_answers(
+    raw: Any, q: int, repeats: int, label: str = "", first: int = 0, record: Record | None = None
+) -> Array:
+    """Return the oracle's answers as a (q, repeats) array of finite floats, or raise `OracleError`."""
+    record = [] if record is None else record
+
+    def refuse(message: str, **data: Any) -> OracleError:
+        where = f" ({label})" if label else ""
+        return OracleError(f"{message}{where}; {_kept(record)}", record=record, received=raw, **data)
+
+    try:
+        found = np.asarray(raw)
+    except ValueError:
+        raise refuse(f"the oracle answered rows of unequal length; needed is an array ({q}, {repeats})") from None
+    if found.dtype.kind not in "biuf":
+        raise refuse(
+            f"the oracle answered values of type {found.dtype} such as {found.flat[0] if found.size else raw!r}; "
+            "needed are real numbers: convert them to float"
+        )
+    if found.shape != (q, repeats):
+        raise refuse(
+            f"the oracle answered an array of shape {found.shape} to {q} queries asked {repeats} times each; "
+            f"needed is shape ({q}, {repeats}): one row a query, one column a repeat"
+        )
+    answers = found.astype(np.float64)
+    bad = np.argwhere(~np.isfinite(answers))
+    if len(bad):
+        i, j = (int(index) for index in bad[0])
+        raise refuse(
+            f"the oracle answered {answers[i, j]} to query {first + i} (repeat {j}); needed are finite numbers: "
+            "let the oracle ask again, or raise",
+            query=first + i,
+            repeat=j,
+        )
+    answers.flags.writeable = False
+    return answers

@@ -1,0 +1,86 @@
+"""Simulated, replayed and recorded answers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.oracles import RecordedOracle
+from oracle_contract import check_oracle
+
+PAIR = ms.random_pair(20, 3, gap=2.0, seed=0)
+X = np.random.default_rng(1).standard_normal((6, 20))
+
+
+def test_simulated_oracle_keeps_the_contract():
+    check_oracle(lambda: ms.SimulatedOracle(PAIR, sigma=0.5, weights=(0.3, 0.7), seed=3), X)
+
+
+def test_replay_oracle_keeps_the_contract():
+    record = [(X, ms.SimulatedOracle(PAIR, seed=3)(X, 2))]
+    check_oracle(lambda: ms.ReplayOracle(record), X)
+
+
+def test_simulated_answers_have_the_promised_law():
+    # 100,000 answers with shares 0.3 / 0.7: the share has standard error 0.0014, each mean 0.5/√30,000 = 0.003, the
+    # noise 0.5/√200,000 = 0.0011; five of each.
+    oracle = ms.SimulatedOracle([[1.0, 0.0], [9.0, 0.0]], sigma=0.5, weights=(0.3, 0.7), seed=4)
+    y = oracle([[1.0, 0.0]], 100_000)[0]
+    first = y < 5
+    assert abs(first.mean() - 0.3) < 0.0075
+    assert abs(y[first].mean() - 1) < 0.015
+    assert abs(y[~first].mean() - 9) < 0.015
+    assert abs(y[first].std() - 0.5) < 0.007
+    assert oracle.count == 100_000
+
+
+def test_replay_gives_each_answer_once_and_refuses_what_it_lacks():
+    oracle = ms.ReplayOracle([(X[:1], [[1.0, 2.0]]), (X[:1], [[3.0]])])
+    assert oracle(X[:1], 1).tolist() == [[1.0]]
+    with pytest.raises(ms.OracleError, match="holds 2 more answers to query 0, 3 are asked for") as caught:
+        oracle(X[:1], 3)
+    assert caught.value.available == 2
+    assert oracle(X[:1], 2).tolist() == [[2.0, 3.0]]
+    with pytest.raises(ms.OracleError, match="holds 0 more answers"):
+        oracle(X[1:2], 1)
+
+
+def test_replay_goes_on_with_another_oracle():
+    later = ms.SimulatedOracle(PAIR, seed=5)
+    oracle = ms.ReplayOracle([(X[:1], [[1.0, 2.0]])], then=later)
+    answers = oracle(X[:2], 3)
+    assert answers[0, :2].tolist() == [1.0, 2.0]
+    assert later.count == 4  # one for the first query, three for the second
+
+
+def test_replay_refuses_a_crooked_record():
+    with pytest.raises(ms.InvalidInput, match="pairs of queries"):
+        ms.ReplayOracle([(X, [[1.0]])])
+
+
+def test_recorded_answers_survive_and_are_not_asked_again(tmp_path):
+    path, run = tmp_path / "answers.jsonl", {"seed": 1}
+    first = RecordedOracle(ms.SimulatedOracle(PAIR, seed=6), path, run)(X, 2)
+    with path.open("a") as file:
+        file.write('{"queries": [[1.0')  # killed while it wrote
+    asked = ms.SimulatedOracle(PAIR, seed=7)
+    again = RecordedOracle(asked, path, run)
+    assert again.reused == 12
+    assert np.array_equal(again(X, 2), first)
+    assert asked.count == 0
+    again(X[:1], 1)
+    assert asked.count == 1
+    assert RecordedOracle(asked, path, run).reused == 13
+
+
+def test_record_of_another_run_is_refused(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 1})
+    with pytest.raises(ms.InvalidInput, match="another run \\(seed differ\\)"):
+        RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})
+    path.write_text(json.dumps([1, 2]) + "\n")
+    with pytest.raises(ms.InvalidInput, match="is no record of answers"):
+        RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})

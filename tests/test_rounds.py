@@ -1,0 +1,134 @@
+"""The driver: budget, record, progress, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mixsense as ms
+from mixsense.rounds import CALLS_PER_ROUND, LARGEST_ROUND
+
+
+@dataclasses.dataclass
+class Result:
+    story: str
+    queries: int = 0
+
+
+def ask_in_steps(sizes):
+    """A method with one round of (q, repeats) for each size; its estimate tells how far it got."""
+    for step, (q, repeats) in enumerate(sizes):
+        estimate = None if step == 0 else lambda step=step: Result(f"stopped before {step}")
+        answers = yield ms.Round(np.full((q, 3), float(step)), repeats, f"step {step}", estimate)
+        assert answers.shape == (q, repeats)
+    return Result("finished")
+
+
+def ones(queries, repeats):
+    return np.ones((len(queries), repeats))
+
+
+def test_run_returns_the_result_with_its_count():
+    assert ms.run(ask_in_steps([(2, 3), (200, 1)]), ones) == Result("finished", 206)
+
+
+@given(st.lists(st.tuples(st.integers(1, 90), st.integers(1, 5)), min_size=1, max_size=5), st.integers(1, 900))
+def test_the_budget_is_never_exceeded(sizes, budget):
+    given_out = 0
+
+    def oracle(queries, repeats):
+        nonlocal given_out
+        given_out += len(queries) * repeats
+        return np.ones((len(queries), repeats))
+
+    if sizes[0][0] * sizes[0][1] > budget:
+        with pytest.raises(ms.BudgetError, match="nothing was asked"):
+            ms.run(ask_in_steps(sizes), oracle, max_queries=budget)
+        assert given_out == 0
+    else:
+        result = ms.run(ask_in_steps(sizes), oracle, max_queries=budget)
+        assert result.queries == given_out <= budget
+        assert (result.story == "finished") == (sum(q * t for q, t in sizes) <= budget)
+
+
+def test_progress_is_reported_after_each_call():
+    seen = []
+    ms.run(ask_in_steps([(130, 2), (3, 1)]), ones, max_queries=1000, progress=seen.append)
+    assert [p.asked for p in seen] == sorted({p.asked for p in seen})
+    assert len([p for p in seen if p.label == "step 0"]) <= CALLS_PER_ROUND
+    assert (seen[-1].label, seen[-1].done, seen[-1].total, seen[-1].asked) == ("step 1", 3, 3, 263)
+    assert seen[-1].max_queries == 1000
+
+
+def failing_after(calls, failure):
+    count = 0
+
+    def oracle(queries, repeats):
+        nonlocal count
+        count += 1
+        return np.ones((len(queries), repeats)) if count <= calls else failure(queries, repeats)
+
+    return oracle
+
+
+def raise_timeout(queries, repeats):
+    raise TimeoutError("no answer")
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (raise_timeout, "the oracle raised TimeoutError: no answer"),
+        (lambda q, t: np.full((len(q), t), np.nan), "answered nan to query 3 "),
+        (lambda q, t: np.full((len(q), t), np.inf), "answered inf to query 3 "),
+        (lambda q, t: np.ones((len(q), t + 1)), "needed is shape \\(1, 2\\)"),
+        (lambda q, t: np.ones(t), "needed is shape \\(1, 2\\)"),
+        (lambda q, t: np.ones((len(q), t - 1)), "needed is shape \\(1, 2\\)"),
+        (lambda q, t: [["a", "b"]], "convert them to float"),
+        (lambda q, t: np.ones((len(q), t), dtype=complex), "needed are real numbers"),
+        (lambda q, t: None, "needed are real numbers"),
+        (lambda q, t: [[1.0], [1.0, 2.0]], "rows of unequal length"),
+        (lambda q, t: [[None, 1.0]], "needed are real numbers"),
+    ],
+)
+def test_a_bad_answer_is_named_and_nothing_paid_for_is_lost(failure, message):
+    with pytest.raises(ms.OracleError, match=message) as caught:
+        ms.run(ask_in_steps([(5, 2)]), failing_after(3, failure))
+    assert sum(answers.size for _, answers in caught.value.record) == 6
+    assert "the 6 answers received before" in str(caught.value)
+
+
+def test_ctrl_c_carries_the_record_too():
+    def stop(queries, repeats):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ms.run(ask_in_steps([(5, 2)]), failing_after(2, stop))
+    assert sum(answers.size for _, answers in caught.value.record) == 4
+
+
+def test_a_stop_iteration_of_the_oracle_is_not_taken_for_the_end():
+    def stop(queries, repeats):
+        raise StopIteration
+
+    with pytest.raises(ms.OracleError, match="StopIteration"):
+        ms.run(ask_in_steps([(5, 2)]), failing_after(2, stop))
+
+
+def test_a_round_beyond_all_means_is_refused():
+    with pytest.raises(ms.BudgetError, match="larger gamma"):
+        ms.run(ask_in_steps([(1, LARGEST_ROUND + 1)]), ones)
+
+
+def test_rounds_are_read_only_and_checked():
+    current = ms.Round(np.ones((2, 3)), 4)
+    assert current.size == 8
+    with pytest.raises(ValueError, match="read-only"):
+        current.queries[0, 0] = 2.0
+    for queries, repeats in [(np.ones(3), 1), (np.ones((0, 3)), 1), (np.full((1, 2), np.nan), 1), (np.ones((1, 2)), 0)]:
+        with pytest.raises(ms.InvalidInput):
+            ms.Round(queries, repeats)
