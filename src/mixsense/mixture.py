@@ -1,0 +1,486 @@
+"""One-dimensional estimators: the two means of each batch of answers to one repeated query.
+
+A batch holds T samples of ½N(μ₁, σ²) + ½N(μ₂, σ²). Every function takes any number of batches at once, `y` of
+shape (..., T), and treats each as if it were alone. Inside, a batch has a centre c and a half-separation h,
+so that its means are c − h and c + h, and is worked on in units of σ.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixsense.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+BLOCK = 2**16  # samples worked on at a time; measured at T = 500: half and double are slower
+LARGEST = 1e150  # squares of what is larger overflow
+FEW = 30  # samples up to which `em` tries more than one start
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means:
+    """Estimated means of each batch; the arrays are read-only.
+
+    Attributes
+    ----------
+    value : array of shape (..., 2)
+        The two means, ascending.
+    stderr : array of shape (..., 2)
+        Their standard errors, finite also where the two means coincide.
+    iterations, converged, loglik : arrays of shape (...), or None
+        `em` only: passes over the batch, whether the tolerance was reached, log likelihood at `value`.
+    """
+
+    value: Floats
+    stderr: Floats
+    iterations: NDArray[np.int64] | None = None
+    converged: NDArray[np.bool_] | None = None
+    loglik: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.value, self.stderr, self.iterations, self.converged, self.loglik):
+            if array is not None:
+                array.flags.writeable = False
+
+
+class Moments(NamedTuple):
+    """Mean and variance of each batch, arrays of shape (...)."""
+
+    mean: Floats
+    variance: Floats
+
+
+def em(y: ArrayLike, sigma: ArrayLike, tol: float = 1e-10, max_iter: int = 500) -> Means:
+    """Maximise the likelihood of an equal-weight mixture of two Gaussians of known σ.
+
+    Parameters
+    ----------
+    y : array_like of shape (..., T)
+        Batches of at least two samples.
+    sigma : array_like
+        Noise level, one number or one for each batch.
+    tol : float
+        Stop when the remaining error, as the last step predicts it, is below `tol` · σ.
+    max_iter : int
+        Passes over a batch after which it is returned as it stands, `converged` False.
+
+    Returns
+    -------
+    Means
+        With `iterations`, `converged` and `loglik`.
+
+    Raises
+    ------
+    InvalidInput
+        If `y` is not real and finite with T ≥ 2, or `sigma`, `tol` or `max_iter` is not positive.
+
+    Notes
+    -----
+    Algorithm 1 (EM), Theorem 2. Differs from the print:
+    (1) It starts from the moments, not at random: a random start sometimes ends at a poor point. Up to T = 30
+    it also starts from the least and from the largest sample against the rest, and keeps the likeliest end.
+    (2) The weights are logistic, as in `em_step`: the printed quotient underflows.
+    (3) The step is Newton's on the same likelihood where that is concave: EM alone needs up to thousands. A
+    Newton step that does not shrink the gradient is taken back for the EM step. The fixed points are EM's.
+    (4) If the sample variance is at most σ², both means are the sample mean: that is the maximum. (Jensen:
+    the mean of log cosh(h d) is at most log cosh(h √mean d²); with the rest, largest at h = 0, c the mean.)
+    (5) It stops on a tolerance, and returns the number of passes.
+
+    Standard errors come from the observed information for c and h², so that they stay finite at h = 0.
+    Where two maxima are exactly equal (samples 0, 10, 20), the one found first is returned.
+
+    Examples
+    --------
+    >>> means = em([[-3.1, 1.2, -2.9, 0.8], [0.1, 0.2, 0.3, 0.4]], sigma=0.5)
+    >>> means.value.round(2)
+    array([[-3.  ,  1.  ],
+           [ 0.25,  0.25]])
+    """
+    rows, shape = _batches(y)
+    sigmas = _noise(sigma, rows, shape)
+    if not (isinstance(tol, int | float) and 0 < tol < math.inf):
+        raise InvalidInput(f"tol is {tol!r}; a positive share of sigma is needed: give 1e-10, say", tol=tol)
+    limit = _count("max_iter", max_iter)
+    parts = [_em_block(_load(rows[block]), sigmas[block], tol, limit) for block in _blocks(rows)]
+    low, high, error_low, error_high, passes, converged, loglik = (
+        part.reshape(shape) for part in np.concatenate(parts, axis=1)
+    )
+    value, stderr = np.stack([low, high], axis=-1), np.stack([error_low, error_high], axis=-1)
+    return Means(value, stderr, passes.astype(np.int64), converged.astype(np.bool_), loglik)
+
+
+def em_step(y: ArrayLike, means: ArrayLike, sigma: ArrayLike) -> Floats:
+    """Make one step of Algorithm 1 as printed, from `means` (..., 2), with weights that do not underflow.
+
+    A component to which no sample belongs keeps its mean.
+
+    Examples
+    --------
+    >>> em_step([0.0, 1.0, 9.0, 10.0], [2.0, 7.0], sigma=1.0).round(6)
+    array([0.5, 9.5])
+    """
+    rows, shape = _batches(y)
+    sigmas = _noise(sigma, rows, shape)
+    mu = np.broadcast_to(np.asarray(means, dtype=np.float64), (*shape, 2)).reshape(-1, 2)
+    c, h = mu.mean(axis=1), (mu[:, 1] - mu[:, 0]) / 2
+    d = _load(rows) - c[:, None]  # (rows, T)
+    x = (h / sigmas)[:, None] * (d / sigmas[:, None])
+    small = np.exp(-2 * np.abs(x))
+    w = np.stack([np.where(x > 0, small, 1.0), np.where(x > 0, 1.0, small)], axis=1)  # (rows, 2, T)
+    w /= (1 + small)[:, None]  # P(component | y) = 1 / (1 + e^(±2x))
+    total = w.sum(axis=2)
+    moved = c[:, None] + np.vecdot(w, d[:, None]) / np.where(total > 0, total, 1.0)
+    stepped: Floats = np.where(total > 0, moved, mu).reshape(*shape, 2)
+    return stepped
+
+
+def median_of_means(y: ArrayLike, batches: int) -> Moments:
+    """Estimate mean and variance robustly, by the medians of those of `batches` groups of samples.
+
+    Parameters
+    ----------
+    y : array_like of shape (..., T)
+    batches : int
+        Number of groups, between 1 and T // 2.
+
+    Returns
+    -------
+    Moments
+        `mean` and `variance`, each of shape (...).
+
+    Raises
+    ------
+    InvalidInput
+        If a group would hold fewer than two samples, or `y` is not real and finite.
+
+    Notes
+    -----
+    Algorithm 2 (Estimate), Lemmas 1 and 2. Differs from the print:
+    (1) Group i is {(i−1)t+1, …, it}, and its terms are yʲ: the printed indices start one group late.
+    (2) If `batches` does not divide T, the first T mod `batches` groups take one sample more: none is lost.
+
+    The median of the variances lies below their mean, by a share of about 2/(3(t−1)) for groups of t.
+
+    Examples
+    --------
+    >>> estimate = median_of_means([1.0, 3.0, 2.0, 4.0, 0.0, 900.0], batches=3)
+    >>> float(estimate.mean), float(estimate.variance)
+    (3.0, 2.0)
+    """
+    rows, shape = _batches(y)
+    groups = _groups(batches, rows.shape[1])
+    parts = [_median_block(_load(rows[block]), groups) for block in _blocks(rows)]
+    mean, variance = np.concatenate(parts, axis=1)
+    return Moments(mean.reshape(shape), variance.reshape(shape))
+
+
+def moments(y: ArrayLike, sigma: ArrayLike, batches: int = 1) -> Means:
+    """Solve for the two means from the mean and the variance of the samples.
+
+    Parameters
+    ----------
+    y : array_like of shape (..., T)
+    sigma : array_like
+        Noise level, one number or one for each batch.
+    batches : int
+        Groups of `median_of_means`; 1 takes the plain mean and variance.
+
+    Returns
+    -------
+    Means
+
+    Raises
+    ------
+    InvalidInput
+        If a group would hold fewer than two samples, `y` is not real and finite, or `sigma` not positive.
+
+    Notes
+    -----
+    Algorithm 3 (Method of moments), Theorem 3. Differs from the print:
+    (1) M₂ − σ² is clipped at 0: it is negative in half of all batches with equal means. The bound holds.
+
+    The errors use the exact Var(S²) = (2σ⁴ + 4σ²h²)/T + 2(σ² + h²)²/(T(T−1)) of the mixture, at the estimate.
+    From three groups on, that of a median is up to π/2 times as large, and its bias counts as error too.
+
+    Examples
+    --------
+    >>> moments([-3.0, -1.0, 1.0, 3.0], sigma=1.0).value.round(3)
+    array([-2.38,  2.38])
+    """
+    rows, shape = _batches(y)
+    sigmas = _noise(sigma, rows, shape)
+    mean, variance = (part.reshape(-1) for part in median_of_means(y, batches))
+    h = np.sqrt(np.maximum(variance / sigmas / sigmas - 1, 0.0))  # in units of σ, as all that follows
+    T, groups, total = rows.shape[1], int(batches), 1 + h**2
+    inflation, t = (math.pi / 2 if groups > 2 else 1.0), T // groups
+    error_c = np.sqrt(inflation * total / T)
+    bias = 2 / (3 * (t - 1)) * total if groups > 2 else 0.0
+    error_h2 = np.sqrt(inflation * ((2 + 4 * h**2) / T + 2 * total**2 / (T * (t - 1))) + bias**2)
+    stderr = sigmas * np.hypot(error_c, _root_error(h, error_h2))
+    value = mean[:, None] + (sigmas * h)[:, None] * [-1.0, 1.0]
+    return Means(value.reshape(*shape, 2), np.repeat(stderr, 2).reshape(*shape, 2))
+
+
+def single(y: ArrayLike) -> Means:
+    """Fit one Gaussian: the midpoint of the quartiles, returned as both means.
+
+    Parameters
+    ----------
+    y : array_like of shape (..., T)
+        Batches of at least two samples: one alone has no spread to tell its error from.
+
+    Returns
+    -------
+    Means
+        Two equal values. `stderr` is that of (μ₁ + μ₂)/2: the separation is not in it.
+
+    Raises
+    ------
+    InvalidInput
+        If `y` is not real and finite with T ≥ 2.
+
+    Notes
+    -----
+    Algorithm 4 (Fit a single Gaussian), Lemma 3, as printed, with interpolated quartiles; equal weights only.
+    The error is that of two sample quantiles, (3/f₁² + 2/(f₁f₃) + 3/f₃²)/(64T), where 1/f at each quartile is
+    read off the distance between two sample quantiles around it.
+
+    Examples
+    --------
+    >>> single([0.0, 1.0, 2.0, 3.0, 100.0]).value
+    array([2., 2.])
+    """
+    rows, shape = _batches(y)
+    T = rows.shape[1]
+    b = 0.25 * T**-0.2  # half-width in probability; shrinks at Bofinger's rate
+    levels = [0.25 - b, 0.25, 0.25 + b, 0.75 - b, 0.75, 0.75 + b]
+    parts = [np.quantile(_load(rows[block]), levels, axis=1) for block in _blocks(rows)]
+    below1, q1, above1, below3, q3, above3 = np.concatenate(parts, axis=1)
+    s1, s3 = (above1 - below1) / (2 * b), (above3 - below3) / (2 * b)  # 1/f at the quartiles
+    stderr = np.sqrt((3 * s1**2 + 2 * s1 * s3 + 3 * s3**2) / (64 * T))
+    return Means(*(np.repeat(part, 2).reshape(*shape, 2) for part in (q1 + (q3 - q1) / 2, stderr)))
+
+
+def _em_block(y: Floats, sigma: Floats, tol: float, max_iter: int) -> Floats:
+    """Run Algorithm 1 on one block: both means, both errors, passes, converged, loglik, each (rows,)."""
+    T = y.shape[1]
+    origin = y.mean(axis=1)
+    z = y - origin[:, None]
+    z /= sigma[:, None]  # (rows, T), in units of σ
+    c = z.mean(axis=1)  # what rounding left of the mean
+    variance = np.vecdot(z, z) / T - c**2
+    one, zero = np.ones_like(c), np.zeros_like(c)
+    best = np.stack([c, zero, one, zero, zero, zero, one, -0.5 * T * variance])  # where variance ≤ 1
+    wide = np.flatnonzero(variance > 1)
+    if wide.size:
+        z, c, h = z if wide.size == len(z) else z[wide], c[wide], np.sqrt(variance[wide] - 1)
+        top = _maximise(z, c, h, tol, max_iter)
+        if T <= FEW:  # one sample against the rest is the better maximum in 1 of 500 at T ≤ 12
+            for end in (z.min(axis=1), z.max(axis=1)):
+                rest = (T * c - end) / (T - 1)
+                other = _maximise(z, (end + rest) / 2, np.abs(end - rest) / 2, tol, max_iter)
+                top = np.where(other[7] > top[7] + 1e-9, other, top)
+        best[:, wide] = top
+    c, h, passes, converged, loglik = best[[0, 1, 5, 6, 7]]
+    errors = sigma * _information_error(best[2:5], h, T)
+    loglik -= T * (0.5 * math.log(2 * math.pi) + np.log(sigma))
+    return np.stack([origin + sigma * (c - h), origin + sigma * (c + h), *errors, passes, converged, loglik])
+
+
+def _maximise(z: Floats, c: Floats, h: Floats, tol: float, max_iter: int) -> Floats:
+    """Climb from (c, h) in single precision, which is faster, and then in double: there one pass is the rule.
+
+    Returns (8, rows): c, h, information over T (cc, ch, hh), passes, converged, log likelihood.
+    """
+    passes = np.zeros_like(c)
+    rough = np.flatnonzero((h > 0.05) & (h < 1e3))  # beyond, steps drown in rounding
+    if rough.size and max_iter > 1:
+        start = (z if rough.size == len(z) else z[rough]).astype(np.float32)
+        climbed = _climb(start, c[rough], h[rough], 1e-7, min(10, max_iter - 1))
+        c, h = c.copy(), h.copy()
+        c[rough], h[rough], passes[rough] = climbed[[0, 1, 5]]
+    climbed = _climb(z, c, h, tol, max_iter - int(passes.max()))
+    climbed[5] += passes
+    return climbed
+
+
+def _climb(z: NDArray[np.floating], c: Floats, h: Floats, tol: float, max_iter: int) -> Floats:
+    """Newton's method with EM as its safeguard, each row until it has converged.
+
+    Returns (8, rows) as `_maximise` does; the likelihood only in double precision.
+    """
+    result = np.zeros((8, len(z)))
+    T, double = z.shape[1], z.dtype == np.float64
+    live = np.arange(len(z))  # rows still climbing; all arrays below are theirs
+    slope, fallback = np.full(len(z), np.inf), np.stack([c, h])  # at the point before: gradient, EM step
+    for passes in range(1, max_iter + 1):
+        d, tau = _posterior(z, c, h)
+        (g_c, g_h), (cc, ch, hh), em_point = _derivatives(c, h, d, tau)
+        gradient, det = np.hypot(g_c, g_h), cc * hh - ch**2
+        concave, worse = (cc < 0) & (det > 0), gradient > slope
+        det = np.where(concave, det, 1.0)
+        step_c, step_h = (ch * g_h - hh * g_c) / det, (ch * g_c - cc * g_h) / det
+        size = np.hypot(step_c, step_h)
+        newton = concave & (size <= 0.7 * h) & ~worse  # no longer than that, h stays positive
+        done = newton & (size**2 <= tol * np.minimum(h, 1.0))  # Newton's error is about size² / h
+        point = np.where(newton, [c + step_c, h + step_h], np.where(worse, fallback, em_point))
+        # To second order, a Newton step p from gradient g raises the likelihood by ½ g·p.
+        loglik = _log_likelihood(d, tau, h) + T / 2 * (g_c * step_c + g_h * step_h) if double else 0 * h
+        result[:, live] = *point, -cc, -ch, -hh, np.full(live.size, passes), done, loglik
+        # An EM step always climbs, though the gradient may grow: only Newton's steps are judged by it.
+        slope, fallback = np.where(newton, gradient, np.inf), em_point
+        if done.any():
+            keep = ~done
+            live, z, slope = live[keep], z[keep], slope[keep]
+            fallback, point = fallback[:, keep], point[:, keep]
+        if not live.size:
+            return result
+        c, h = point
+    if double:  # out of passes: there is no small last step to go by
+        result[7, live] = _log_likelihood(*_posterior(z, c, h), h)
+    return result
+
+
+def _posterior(z: NDArray[Any], c: Floats, h: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the distances d = z − c and tau = tanh(h d) = P(upper | z) − P(lower | z), in the precision of z."""
+    d = z - c.astype(z.dtype)[:, None]
+    tau = h.astype(z.dtype)[:, None] * d
+    return d, np.tanh(tau, out=tau)
+
+
+def _derivatives(c: Floats, h: Floats, d: NDArray[Any], tau: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+    """Give gradient (c, h) and Hessian (cc, ch, hh) of the log likelihood over T, and the EM step (c, h)."""
+    T = d.shape[1]
+    d_tau = d * tau
+    sums = [d.sum(axis=1), tau.sum(axis=1), np.vecdot(d, tau), np.vecdot(tau, tau), np.vecdot(d_tau, tau)]
+    sums += [np.vecdot(d, d), np.vecdot(d_tau, d_tau)]
+    m_d, m_tau, m_dtau, m_tau2, m_dtau2, m_d2, m_d2tau2 = np.array(sums, dtype=np.float64) / T
+    gradient = np.stack([m_d - h * m_tau, m_dtau - h])
+    hessian = np.stack([h**2 * (1 - m_tau2) - 1, -m_tau - h * (m_d - m_dtau2), m_d2 - m_d2tau2 - 1])
+    em_h = (m_dtau - m_tau * m_d) / np.maximum(1 - m_tau**2, 1e-12)
+    return gradient, hessian, np.stack([c + m_d - em_h * m_tau, em_h])
+
+
+def _log_likelihood(d: Floats, tau: Floats, h: Floats) -> Floats:
+    """Sum the log likelihood in units of σ, without its constant: Σ −½d² − ½h² + log cosh(h d). Spoils d, tau.
+
+    No further exponential is needed: log cosh x = |x| − log(1 + |tanh x|).
+    """
+    T = d.shape[1]
+    quadratic = np.vecdot(d, d) + T * h**2
+    linear = h * np.abs(d, out=d).sum(axis=1)
+    np.abs(tau, out=tau)
+    tau += 1
+    # The log of a product is cheaper than a sum of logs; 1,000 factors between 1 and 2 cannot overflow.
+    products = np.multiply.reduceat(tau, np.arange(0, T, 1000), axis=1)
+    loglik: Floats = linear - 0.5 * quadratic - np.log(products).sum(axis=1)
+    return loglik
+
+
+def _information_error(information: Floats, h: Floats, T: int) -> Floats:
+    """Turn the observed information over T into standard errors (2, rows) of c − h and c + h."""
+    cc, ch, hh = information
+    regular = (h > 0) & (cc > 0) & (cc * hh > ch**2)
+    cc, ch, hh = np.where(regular, information, [[1.0], [0.0], [1.0]])
+    det = cc * hh - ch**2
+    # In terms of h² the information has a limit at 0, where that of h vanishes: Var(h²) = 2/T.
+    error_h2 = np.where(regular, 2 * h * np.sqrt(cc / det), math.sqrt(2)) / math.sqrt(T)
+    error_c, error_h = np.sqrt(hh / det / T), _root_error(h, error_h2)
+    covariance = -ch / np.sqrt(cc * hh) * error_c * error_h
+    variance: Floats = error_c**2 + error_h**2 + 2 * covariance * np.array([[-1.0], [1.0]])
+    return np.sqrt(variance)
+
+
+def _root_error(h: Floats, error: Floats) -> Floats:
+    """Give the standard error of h = √a from that of a: half of how far h falls when a falls by two errors.
+
+    Far from 0 this is the delta method, error / 2h. Where 0 is within reach it is √(error / 2), as at 0: any
+    less, such as h / 2, would leave no room for the error of the centre beside it.
+    """
+    reach = np.sqrt(np.maximum(h**2 - 2 * error, 0.0))
+    fall: Floats = error / (np.maximum(h, np.sqrt(2 * error)) + reach)
+    return fall
+
+
+def _median_block(y: Floats, groups: int) -> Floats:
+    """Take the medians over the groups of their means and of their variances: (2, rows)."""
+    rows, T = y.shape
+    longer = T % groups * (T // groups + 1)  # samples in the groups that take one more
+    origin = y.mean(axis=1)
+    z = y - origin[:, None]
+    parts = [z[:, :longer].reshape(rows, T % groups, -1)] if longer else []
+    parts.append(z[:, longer:].reshape(rows, groups - T % groups, -1))
+    mean = np.concatenate([part.mean(axis=2) for part in parts], axis=1)  # (rows, groups)
+    variance = np.concatenate([part.var(axis=2, ddof=1) for part in parts], axis=1)
+    return np.stack([origin + np.median(mean, axis=1), np.median(variance, axis=1)])
+
+
+def _blocks(rows: NDArray[Any]) -> Iterator[slice]:
+    size = max(1, BLOCK // rows.shape[1])
+    return (slice(start, start + size) for start in range(0, len(rows), size))
+
+
+def _load(rows: NDArray[Any]) -> Floats:
+    return np.ascontiguousarray(rows, dtype=np.float64)
+
+
+def _batches(y: ArrayLike) -> tuple[NDArray[Any], tuple[int, ...]]:
+    """Check the samples; return them as (rows, T), not yet converted, and the shape of the leading axes."""
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise InvalidInput("y is ragged; batches of one length are needed: call once per length") from error
+    if array.dtype.kind not in "iuf":
+        raise InvalidInput(f"y holds {array.dtype}; real numbers are needed: convert it", dtype=array.dtype)
+    if array.ndim == 0 or array.shape[-1] < 2 or array.size == 0:
+        need = "at least 2 samples a batch, along the last axis, are needed: ask again"
+        raise InvalidInput(f"y has shape {array.shape}; {need}", shape=array.shape)
+    if not (array.min() >= -LARGEST and array.max() <= LARGEST):  # so written, nan fails too
+        i = tuple(int(i) for i in np.argwhere(~((array >= -LARGEST) & (array <= LARGEST)))[0])
+        need = f"finite numbers up to {LARGEST:g} are needed: drop that answer or ask again"
+        raise InvalidInput(f"y{list(i)} is {array[i]}; {need}", position=i)
+    return array.reshape(-1, array.shape[-1]), array.shape[:-1]
+
+
+def _noise(sigma: ArrayLike, rows: NDArray[Any], shape: tuple[int, ...]) -> Floats:
+    """Check sigma; return one for each row."""
+    array = np.asarray(sigma)
+    if array.dtype.kind not in "iuf" or not np.all((array > 0) & (array < np.inf)):
+        need = "a finite positive number is needed: give the noise level"
+        raise InvalidInput(f"sigma is {sigma!r}; {need}", sigma=sigma)
+    try:
+        each = np.broadcast_to(array, shape).reshape(-1).astype(np.float64)
+    except ValueError:
+        need = f"the batches have shape {shape}: give one number or one for each batch"
+        raise InvalidInput(f"sigma has shape {array.shape}, but {need}", sigma=sigma) from None
+    largest = max(abs(float(rows.min())), abs(float(rows.max())))
+    if largest / LARGEST > each.min():
+        need = "give both in the same unit"
+        raise InvalidInput(f"y reaches {largest:g}, too far beyond sigma = {each.min():g}: {need}", sigma=sigma)
+    return each
+
+
+def _count(name: str, number: int) -> int:
+    try:
+        count = 0 if isinstance(number, bool) else operator.index(number)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise InvalidInput(f"{name} is {number!r}; a whole number is needed: give 1 or more", given=number)
+    return count
+
+
+def _groups(batches: int, T: int) -> int:
+    groups = _count("batches", batches)
+    if 2 * groups > T:
+        need = f"{groups} groups need {2 * groups}: ask for {2 * groups - T} more, or give batches={T // 2}"
+        raise InvalidInput(f"each batch has {T} samples; {need}", batches=groups, samples=T)
+    return groups
