@@ -1,0 +1,83 @@
+"""Algorithm 5 as a program: regimes, growth of the batches, the distance between the vectors, the noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense import estimate
+from mixsense.constants import PRACTICAL
+from mixsense.estimate import Accuracy, Batches
+
+
+def drive(method, oracle):
+    """Carry the rounds of a sub-step to an oracle; returns its value and the rounds."""
+    rounds, answers = [], None
+    while True:
+        try:
+            current = method.send(answers)
+        except StopIteration as stop:
+            return stop.value, rounds
+        rounds.append(current)
+        answers = oracle(current.queries, current.repeats)
+
+
+def line(separations):
+    """Queries on one coordinate whose two means are 0 and the separation."""
+    return np.array(separations)[:, None], ms.SimulatedOracle([[0.0], [1.0]], sigma=1.0, seed=1)
+
+
+def test_regimes_follow_algorithm_5():
+    X, oracle = line([0.0, 0.0, 3.0, 8.0])
+    noisy = Accuracy(1.0, 0.4, math.log(100), PRACTICAL)
+    means, _ = drive(estimate.test_and_estimate(X, noisy), oracle)
+    assert means.regimes()["em"] >= 2
+    assert means.regimes()["single"] == 0
+    coarse = Accuracy(1.0, 2.0, math.log(100), PRACTICAL)
+    means, _ = drive(estimate.test_and_estimate(X, coarse), oracle)
+    assert means.regimes()["moments"] == 0  # σ ≤ γ
+    assert means.regimes()["single"] >= 1
+
+
+def test_answers_are_reused_and_far_means_stay_cheap():
+    X, oracle = line([0.0, 8.0])
+    accuracy = Accuracy(1.0, 0.3, math.log(100), PRACTICAL)
+    batches = Batches(2)
+    means, rounds = drive(estimate.test_and_estimate(X, accuracy, batches), oracle)
+    close, far = batches.sizes
+    assert close + far == oracle.count == sum(r.size for r in rounds)
+    assert close == accuracy.close_samples
+    assert far < close / 4
+    assert np.abs(means.mu - [[0, 0], [0, 8]]).max() < 0.3
+
+
+def test_a_fixed_batch_asks_once():
+    X, oracle = line([0.0, 1.0, 8.0])
+    accuracy = Accuracy(1.0, 0.1, math.log(100), PRACTICAL, batch=50)
+    _, rounds = drive(estimate.test_and_estimate(X, accuracy), oracle)
+    assert [(r.size, r.repeats) for r in rounds] == [(150, 50)]
+
+
+@pytest.mark.parametrize("gap", [0.5, 2.0, 10.0])
+def test_the_distance_is_inside_its_limits(gap):
+    # 95 % limits, 40 seeds: at most 7 misses but for probability Pr(Bin(40, 0.05) > 7) = 0.001.
+    misses = 0
+    for seed in range(40):
+        pair = ms.random_pair(40, 3, gap=gap, seed=seed)
+        X = np.random.default_rng(seed).standard_normal((80, 40))
+        batches = Batches(80)
+        drive(batches.top_up(X, 100, "", None), ms.SimulatedOracle(pair, seed=seed))
+        found = estimate.measure_gap(batches, 1.0, 0.05)
+        misses += not found.low <= gap <= found.high
+    assert misses <= 7
+
+
+def test_the_noise_is_measured_at_x_zero():
+    oracle = ms.SimulatedOracle(np.ones((2, 3)), sigma=2.0, seed=1)
+    (sigma, variance_error), rounds = drive(estimate.measure_sigma(3, 5000), oracle)
+    assert not rounds[0].queries.any()
+    assert abs(sigma**2 - 4.0) < 5 * variance_error
+    assert variance_error == pytest.approx(4 * math.sqrt(2 / 5000), rel=0.1)
