@@ -190,17 +190,25 @@ def measure_gap(batches: Batches, sigma: float, eta: float, sigma2_error: float 
 
     Notes
     -----
-    Erratum 2: over x ~ N(0, I), E[4(S² − σ²)] = ‖β¹ − β²‖², with S² the sample variance of a batch. `sigma2_error`
-    is the standard error of σ², if σ was measured: it shifts all queries together.
+    Erratum 2: over x ~ N(0, I), E[4(S² − σ²)] = ‖β¹ − β²‖², with S² the sample variance of a batch. Two things are
+    uncertain: the noise of S² decides whether there is a distance at all; and the mean of m squares ⟨x, Δ⟩² is
+    ‖Δ‖² χ²_m/m. `sigma2_error` is the standard error of σ², if σ was measured: it shifts all queries together.
     """
-    squares = np.empty(len(batches.answers))
+    from scipy.special import chdtri
+
+    m = len(batches.answers)
+    squares, variances = np.empty(m), np.empty(m)
     for index, y in batches.by_size():
         squares[index] = 4 * (y.var(axis=1, ddof=1) - sigma**2)
+        h2 = np.maximum(squares[index] / 4, 0)
+        variances[index] = 16 * (2 * sigma**4 + 4 * sigma**2 * h2) / (y.shape[1] - 1)  # of 4 S²
     z = NormalDist().inv_cdf(1 - eta / 4)
-    error = math.hypot(float(squares.std(ddof=1)) / math.sqrt(len(squares)), 4 * sigma2_error)
+    noise = math.hypot(math.sqrt(float(variances.mean()) / m), 4 * sigma2_error)
     value = float(squares.mean())
-    low, middle, high = (math.sqrt(max(0.0, value + shift * error)) for shift in (-z, 0, z))
-    return Gap(middle, low, high)
+    low, high = (
+        max(0.0, value + sign * z * noise) / (chdtri(m, p) / m) for sign, p in ((-1, eta / 4), (1, 1 - eta / 4))
+    )
+    return Gap(math.sqrt(max(0.0, value)), math.sqrt(low), math.sqrt(high))
 
 
 def measure_sigma(n: int, samples: int) -> Method[tuple[float, float]]:
