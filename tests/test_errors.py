@@ -1,0 +1,145 @@
+"""The table of mistakes: what is given, which error it is, and what the message tells the user to do."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.constants import preset
+
+PAIR = ms.random_pair(20, 2, gap=4.0, seed=0)
+GOOD = {"n": 20, "k": 2, "sigma": 1.0, "m": 30, "batch": 50, "seed": 1, "method": "paper"}
+
+
+def oracle(seed: int = 0) -> ms.SimulatedOracle:
+    return ms.SimulatedOracle(PAIR, sigma=1.0, seed=seed)
+
+
+MISTAKES = [
+    # argument of recover, its value, what the message says
+    ({"n": 0}, "n is 0; it must be at least 1"),
+    ({"n": -3}, "it must be at least 1"),
+    ({"n": 2.5}, "it must be a whole number"),
+    ({"n": "20"}, "it must be a whole number"),
+    ({"n": None}, "it must be a whole number"),
+    ({"k": 0}, "k is 0; it must be at least 1"),
+    ({"k": 21}, "give k between 1 and 20"),
+    ({"k": 1.5}, "it must be a whole number"),
+    ({"k": None, "m": None}, "give k, or their number m"),
+    ({"sigma": -1.0}, "sigma is -1; it must be at least 0"),
+    ({"sigma": np.nan}, "sigma is nan; it must be finite"),
+    ({"sigma": np.inf}, "sigma is inf; it must be finite"),
+    ({"sigma": "one"}, "it must be a real number"),
+    ({"sigma": 1j}, "it must be a real number"),
+    ({"sigma": 0.0}, "use method='noiseless'"),
+    ({"sigma": 0.0, "method": "single"}, "use method='noiseless'"),
+    ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='paper'"),
+    ({"gamma": 0.0}, "gamma is 0; it must be above 0"),
+    ({"gamma": -0.1}, "it must be above 0"),
+    ({"gamma": np.nan}, "it must be finite"),
+    ({"gamma": None, "batch": None}, "needs one, such as gamma=0.1, or a fixed batch"),
+    ({"eta": 0.0}, "eta is 0; it must be above 0"),
+    ({"eta": 1.0}, "it must be below 1"),
+    ({"eta": "low"}, "it must be a real number"),
+    ({"weights": (0.7, 0.3)}, "assumes equal shares; leave weights out"),
+    ({"weights": (0.7, 0.7)}, "weights sum to 1.4, not 1"),
+    ({"weights": (1.0, 0.0)}, "it must be above 0"),
+    ({"weights": (0.2, 0.3, 0.5)}, "weights has 3 entries, there are two vectors"),
+    ({"weights": "equal"}, "give two shares"),
+    ({"weights": 0.5}, "give two shares"),
+    ({"method": "papr"}, "give one of 'paper'"),
+    ({"max_queries": 0}, "max_queries is 0; it must be at least 1"),
+    ({"max_queries": 10.5}, "it must be a whole number"),
+    ({"seed": -1}, "give a whole number of at least 0"),
+    ({"seed": "abc"}, "give a whole number of at least 0"),
+    ({"m": 1}, "m is 1; it must be at least 2"),
+    ({"m": 2.5}, "it must be a whole number"),
+    ({"batch": 1}, "batch is 1; it must be at least 4"),
+    ({"batch": "big"}, "it must be a whole number"),
+    ({"pairs": "some"}, "give 'pivot' or 'all'"),
+    ({"constants": "loose"}, "give one of 'practical', 'theory'"),
+    ({"batches": 3}, "has no option 'batches': it takes m, batch"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), MISTAKES, ids=lambda v: repr(v)[:40])
+def test_a_mistake_is_told_before_anything_is_asked(change, message):
+    arguments = {name: value for name, value in (GOOD | change).items() if value is not ...}
+    asked = oracle()
+    with pytest.raises(ms.InvalidInput, match=r".") as caught:
+        ms.recover(asked, **arguments)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert asked.count == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ms.recover(42, **GOOD), "needed is a callable oracle(queries, repeats)"),
+        (lambda: ms.SimulatedOracle([1.0, 2.0]), "needed is (2, n)"),
+        (lambda: ms.SimulatedOracle([[1.0], [np.nan]]), "vectors[1, 0] is nan"),
+        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers of shape (2, n)"),
+        (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "two vectors of equal length"),
+        (lambda: ms.SimulatedOracle(PAIR, sigma=-1), "it must be at least 0"),
+        (lambda: ms.SimulatedOracle(PAIR, weights="estimate"), "needs its shares"),
+        (lambda: oracle()(np.ones((2, 3)), 1), "this oracle takes (q, 20)"),
+        (lambda: oracle()(np.ones((2, 20)), 0), "repeats is 0; it must be at least 1"),
+        (lambda: ms.random_pair(5, 7, gap=1.0), "give k between 1 and 5"),
+        (lambda: ms.random_pair(5, 2, gap=0.0), "gap is 0; it must be above 0"),
+        (lambda: ms.random_pair(5, 3, gap=1.0, overlap=0), "give one between 1 and 3"),
+        (lambda: ms.match_error(np.ones((2, 3)), np.ones((2, 4))), "they must be equal"),
+        (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (2, n)"),
+        (lambda: ms.Recovery.from_json("{}"), "give the text that to_json() returned"),
+        (lambda: ms.Recovery.from_json("no"), "not a mixsense result"),
+        (lambda: ms.Recovery.from_json('{"mixsense": 99}'), "this program reads format 1"),
+        (lambda: ms.Recovery(PAIR, "fine"), "it must be one of certified"),
+        (lambda: ms.Recovery(PAIR, "single").summary(["a"]), "1 names for 20 coefficients"),
+        (lambda: preset("x"), "give one of"),
+        (lambda: ms.mixture.em([[]], 1.0), ""),
+        (lambda: ms.mixture.em([1.0], 1.0), ""),
+        (lambda: ms.mixture.em([1.0, 2.0], -1.0), ""),
+        (lambda: ms.decode.basis_pursuit(np.ones((2, 3)), np.ones(3)), ""),
+    ],
+)
+def test_a_mistake_elsewhere_is_told_too(call, message):
+    with pytest.raises(ms.InvalidInput, match=r".") as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_noisy_answers_to_the_noiseless_method_are_noticed_and_kept():
+    asked = oracle()
+    with pytest.raises(ms.ModelError, match="use method='paper'") as caught:
+        ms.recover(asked, 20, k=2, method="noiseless", seed=1)
+    assert isinstance(caught.value, RuntimeError)
+    assert sum(answers.size for _, answers in caught.value.record) == asked.count > 0
+
+
+def test_a_failed_run_goes_on_from_its_record():
+    whole = ms.recover(oracle(), **GOOD)
+    failing, answered = oracle(), 0
+
+    def unreliable(queries, repeats):
+        nonlocal answered
+        answered += 1
+        if answered == 50:
+            raise ConnectionError("gone")
+        return failing(queries, repeats)
+
+    with pytest.raises(ms.OracleError, match="ConnectionError: gone") as caught:
+        ms.recover(unreliable, **GOOD)
+    spent = failing.count
+    result = ms.recover(ms.ReplayOracle(caught.value.record, then=failing), **GOOD)
+    assert result == whole
+    assert failing.count == whole.queries > spent
+
+
+def test_errors_keep_their_data_across_processes():
+    error = pickle.loads(pickle.dumps(ms.OracleError("query 3 failed", query=3, record=[])))
+    assert (str(error), error.query, error.record) == ("query 3 failed", 3, [])
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        error.other
