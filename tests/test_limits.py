@@ -1,0 +1,86 @@
+"""The limits against simulation: what the best possible estimates really reach."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+
+
+def test_tagged_limit_is_what_least_squares_reaches():
+    # 400 replications; the mean square has relative standard error √(2/(5·400)) = 3 %, its root 1.6 %; four of them,
+    # and 2 % for E[(XᵀX)⁻¹] = I/(N − k − 1) instead of I/N.
+    rng = np.random.default_rng(0)
+    pair = ms.random_pair(5, 5, gap=3.0, seed=1)
+    N, squares = 600, []
+    for _ in range(400):
+        X = rng.standard_normal((N // 2, 5))
+        y = X @ pair[0] + rng.standard_normal(N // 2)
+        squares.append(((np.linalg.lstsq(X, y, rcond=None)[0] - pair[0]) ** 2).sum())
+    assert math.sqrt(np.mean(squares)) == pytest.approx(ms.limits.tagged(pair, 1.0, N), rel=0.085)
+
+
+def maximum_likelihood(X, y, beta):
+    """EM from the truth: the maximum that an efficient estimate finds."""
+    for _ in range(500):
+        R = y[:, None] - X @ beta.T
+        P = 1 / (1 + np.exp(np.clip(0.5 * (R[:, :1] ** 2 - R[:, 1:] ** 2), -700, 700)))
+        new = np.stack([np.linalg.solve((X * p).T @ X, (X * p).T @ y) for p in (P, 1 - P)])
+        if np.abs(new - beta).max() < 1e-7:
+            break
+        beta = new
+    return beta
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gap", "N"), [(8.0, 1000), (2.0, 4000), (1.0, 20000)])
+def test_untagged_limit_is_what_maximum_likelihood_reaches(gap, N):
+    # 120 replications, k = 3: relative standard error of the root mean square about 1/√(2·3·120) = 4 %; three of them,
+    # and the second-order terms of maximum likelihood on top where the limit is a tenth of the gap.
+    rng = np.random.default_rng(1)
+    pair = ms.random_pair(3, 3, gap=gap, seed=2)
+    squares = []
+    for _ in range(120):
+        X = rng.standard_normal((N, 3))
+        which = rng.integers(0, 2, N)
+        y = (X @ pair.T)[np.arange(N), which] + rng.standard_normal(N)
+        squares.append(((maximum_likelihood(X, y, pair.copy()) - pair) ** 2).sum(axis=1))
+    reached = math.sqrt(np.mean(squares, axis=0).max())
+    assert reached == pytest.approx(ms.limits.untagged(pair, 1.0, N), rel=0.15)
+
+
+def test_limits_order_and_scale():
+    pair = ms.random_pair(100, 5, gap=2.0, seed=3)
+    for limit in (ms.limits.tagged, ms.limits.untagged):
+        assert limit(pair, 1.0, 4000) == pytest.approx(limit(pair, 1.0, 1000) / 2)
+        assert limit(3 * pair, 3.0, 1000) == pytest.approx(3 * limit(pair, 1.0, 1000))
+        assert limit(pair[::-1], 1.0, 1000, (0.2, 0.8)) == pytest.approx(limit(pair, 1.0, 1000, (0.8, 0.2)))
+    ratios = [ms.limits.untagged(g * pair, 1.0, 100) / ms.limits.tagged(pair, 1.0, 100) for g in (0.25, 1.0, 4.0, 40.0)]
+    assert sorted(ratios, reverse=True) == ratios
+    assert ratios[-1] == pytest.approx(1.0, abs=0.03)
+
+
+def test_known_values_of_the_tagged_limit():
+    pair = ms.random_pair(100, 5, gap=5.0, seed=3)
+    assert ms.limits.tagged(pair, 1.0, 300) == pytest.approx(0.1826, abs=1e-4)
+
+
+def test_one_vector_has_no_untagged_limit():
+    assert math.isinf(ms.limits.untagged(np.ones((2, 3)), 1.0, 100))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.ones((2, 3)), 0.0, 10), "sigma is 0; it must be above 0"),
+        ((np.ones((2, 3)), 1.0, 0), "queries is 0"),
+        ((np.ones(3), 1.0, 10), "needed is \\(2, n\\)"),
+        ((np.ones((2, 3)), 1.0, 10, "estimate"), "limits need the shares"),
+    ],
+)
+def test_mistakes(arguments, message):
+    with pytest.raises(ms.InvalidInput, match=message):
+        ms.limits.tagged(*arguments)
