@@ -1,0 +1,246 @@
+"""The command line: thin verbs over the library."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import mixsense
+from mixsense.api import DEFAULT_METHOD, METHODS, options_of, recover
+from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.metrics import best_order, match_error, random_pair
+from mixsense.oracles import RecordedOracle, SimulatedOracle
+from mixsense.recovery import STATUSES, Recovery
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mixsense.rounds import Oracle
+
+app = typer.Typer(
+    name="mixsense",
+    help="Recover sparse linear models from an oracle that answers each question with one of two, at random.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
+EXIT_CODES = "Exit codes: 0 certified or single, 1 the oracle failed, 2 wrong input, 3 budget or uncertain."
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mixsense {mixsense.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    gap: Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two hidden vectors.")] = 5.0,
+    batch: Annotated[int, typer.Option(help="Answers to each query; the paper shows about 100 and 600.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the vectors, the oracle and the queries.")] = 1,
+    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
+) -> None:
+    """Watch the paper's own simulation: n = 100, k = 5, 150 Gaussian queries, noise σ = 1.
+
+    A simulated oracle hides two vectors; they are recovered, shown beside the true ones, and drawn to a picture.
+    """
+    import numpy as np
+    from rich.console import Console
+
+    console = Console()
+    n, k, m = 100, 5, 150
+    truth = random_pair(n, k, gap, seed=seed)
+    oracle = SimulatedOracle(truth, sigma=1.0, seed=seed + 1)
+    asked: list[NDArray[np.float64]] = []
+
+    def watched(queries: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
+        asked.append(queries)
+        return oracle(queries, repeats)
+
+    console.print(
+        f"[bold]mixsense demo[/]  two hidden vectors of length {n} with {k} coefficients each, ‖β¹ − β²‖ = {gap:g}; "
+        f"noise σ = 1; {m} Gaussian queries, each asked {batch} times\n"
+    )
+    r = recover(watched, n, gamma=None, k=k, sigma=1.0, method="paper", m=m, batch=batch, seed=seed + 2, progress=True)
+    console.print(_beside_truth(r, truth))
+    X = np.concatenate(asked)[:m]
+    console.print(f"worst ℓ2 error    {match_error(r.vectors, truth):.3f}   (bound {r.error_bound:.3f})")
+    console.print(f"answers used      {r.queries:,}")
+    if "aligned_means" in r.diagnostics:
+        console.print(f"aligned rightly   {_aligned_rightly(r, X, truth)} of {m} queries")
+    else:
+        console.print(f"one vector only   {r.status}: {STATUSES[r.status]}")
+    _save_picture(r, truth, out)
+    console.print(f"picture           {out}")
+
+
+def _aligned_rightly(r: Recovery, X: NDArray[Any], truth: NDArray[Any]) -> int:
+    import numpy as np
+
+    u, v = np.array(r.diagnostics["aligned_means"])
+    right = int(((u > v) == (X @ (truth[0] - truth[1]) > 0)).sum())
+    return max(right, len(X) - right)  # the order of the two vectors is arbitrary
+
+
+def _beside_truth(r: Recovery, truth: NDArray[Any]) -> Any:
+    import numpy as np
+    from rich.table import Table
+
+    found = r.vectors[list(best_order(r.vectors, truth))]
+    table = Table(title="coefficients: true, and recovered")
+    for title in ("position", "β¹ true", "β¹ recovered", "β² true", "β² recovered"):
+        table.add_column(title, justify="right")
+    largest = np.argsort(-np.abs(found).max(axis=0), kind="stable")[:12]
+    support = np.flatnonzero(np.abs(truth).max(axis=0))
+    for j in sorted({*support.tolist(), *largest[np.abs(found[:, largest]).max(axis=0) > 0.05].tolist()}):
+        cells = [f"{value:+.3f}" if value else "·" for i in (0, 1) for value in (truth[i, j], found[i, j])]
+        table.add_row(str(j), *cells)
+    return table
+
+
+def _save_picture(r: Recovery, truth: NDArray[Any] | None, out: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    try:
+        figure: Any = r.plot(truth).figure
+        figure.savefig(out, dpi=130)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"the picture cannot be written to {out} ({error}): give another --out") from None
+
+
+@app.command("recover", epilog=EXIT_CODES)
+def recover_command(
+    oracle: Annotated[
+        str | None,
+        typer.Argument(help="The oracle, as module:callable; called as callable(queries, repeats). Or use --simulate."),
+    ] = None,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with a random pair.")] = False,
+    n: Annotated[int, typer.Option(help="Length of the vectors.")] = 100,
+    k: Annotated[int | None, typer.Option(help="Coefficients of each vector that matter (or give --m).")] = None,
+    gamma: Annotated[float, typer.Option(help="Precision asked for.")] = 0.1,
+    sigma: Annotated[float | None, typer.Option(help="Noise of the answers; measured if left out.")] = None,
+    eta: Annotated[float, typer.Option(help="Allowed probability of failure.")] = 0.05,
+    method: Annotated[MethodName, typer.Option(help="How to recover.")] = MethodName(DEFAULT_METHOD),
+    m: Annotated[int | None, typer.Option(help="Number of Gaussian queries; c_s k log n by default.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Fixed number of answers to each query.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="Alignment with the 'pivot' (default) or with 'all'.")] = None,
+    constants: Annotated[str | None, typer.Option(help="'practical' (default) or 'theory'.")] = None,
+    max_queries: Annotated[int | None, typer.Option(help="Hard limit on the number of answers.")] = None,
+    gap: Annotated[float, typer.Option(help="With --simulate: distance of the two vectors.")] = 5.0,
+    seed: Annotated[int, typer.Option(help="Seed of the queries (and of the simulation).")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the result as JSON to this file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the recovered vectors to this picture.")] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Keep every answer in this file; the same command goes on from there after a stop."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Recover both vectors behind an oracle; print them as a table, and write them as JSON.
+
+    The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
+    queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers.
+    """
+    if simulate == (oracle is not None):
+        raise InvalidInput("give an oracle as module:callable, or --simulate: one of the two")
+    options = {"m": m, "batch": batch, "pairs": pairs, "constants": constants}
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in options_of(method.value):
+            raise InvalidInput(f"--{name} does not go with --method {method.value}: leave it out", option=name)
+    truth = None
+    ask: Oracle
+    if simulate:
+        truth = random_pair(n, k or 5, gap, seed=[seed, 0])
+        # Without --sigma the simulated noise is 1, and the method has to find that out.
+        noise = 1.0 if sigma is None and method.value != "noiseless" else sigma or 0.0
+        ask = SimulatedOracle(truth, noise, seed=[seed, 1])
+    else:
+        ask = _load_oracle(str(oracle))
+    settings: dict[str, Any] = {
+        "n": n,
+        "k": k,
+        "gamma": gamma,
+        "sigma": sigma,
+        "eta": eta,
+        "method": method.value,
+        "seed": seed,
+        **given,
+    }
+    if record is not None:
+        ask = RecordedOracle(ask, record, {"oracle": oracle or f"simulated, gap {gap:g}", **settings})
+        if ask.reused:
+            typer.echo(f"{record}: {ask.reused:,} answers are there already", err=True)
+    r = recover(ask, max_queries=max_queries, progress=not quiet, **settings)
+    if out is not None:
+        try:
+            out.write_text(r.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            typer.echo(r.summary())
+            raise InvalidInput(
+                f"the result cannot be written to {out} ({error.strerror}): give another --out"
+            ) from None
+    typer.echo(r.summary())
+    if truth is not None:
+        typer.echo(f"worst l2 error against the simulated truth: {match_error(r.vectors, truth):.3g}")
+    if plot is not None:
+        _save_picture(r, truth, plot)
+    if r.status in ("budget", "uncertain"):
+        raise typer.Exit(3)
+
+
+def _load_oracle(name: str) -> Oracle:
+    module_name, _, attribute = name.partition(":")
+    hint = "give module:callable, e.g. mylab:ask for the function ask in mylab.py of this folder"
+    if not module_name or not attribute:
+        raise InvalidInput(f"the oracle is {name!r}: {hint}", oracle=name)
+    sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise InvalidInput(f"the oracle's module {module_name!r} cannot be imported ({error}): {hint}") from None
+    found: Any = module
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise InvalidInput(f"{module_name} has no callable {attribute!r}: {hint}", oracle=name)
+    return found  # type: ignore[no-any-return]
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line, not a traceback."""
+    try:
+        app()
+    except InvalidInput as error:
+        typer.echo(f"mixsense: {error}", err=True)
+        sys.exit(2)
+    except MixsenseError as error:
+        typer.echo(f"mixsense: {error}", err=True)
+        sys.exit(1)
+    except SystemExit as stop:
+        if stop.code == 130:  # Ctrl-C
+            typer.echo("mixsense: stopped; with --record the same command goes on where it was", err=True)
+        raise
+
+
+if __name__ == "__main__":
+    main()
