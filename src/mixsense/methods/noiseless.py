@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 EQUAL = 1e-9
 """Answers that differ by less than this share of the largest answer are equal (erratum 22)."""
+FOREVER = 100
+"""A query that has shown one value in so many answers has two that are equal within rounding."""
 
 
 def noiseless(
@@ -60,8 +62,7 @@ def noiseless(
     X = gaussian(m, problem.n, rng)
 
     values = yield from both_values(X, problem.eta / 2)
-    one = bool((values[:, 0] == values[:, 1]).any())
-    if one:  # ⟨x, β¹⟩ = ⟨x, β²⟩ has probability 0 for two vectors
+    if (values[:, 0] == values[:, 1]).all():
         vector = basis_pursuit(X / math.sqrt(m), values[:, 0] / math.sqrt(m)).value
         return one_vector(vector, status="single", error_bound=0.0, sigma=0.0, diagnostics=_story(m, c, problem, []))
     u, v = yield from align_exactly(X, values)
@@ -82,10 +83,11 @@ def noiseless(
 def both_values(X: Array, eta: float) -> Method[Array]:
     """Step 1: ask each query until both of its values have been seen; returns (m, 2), ascending.
 
-    A query that has shown one value in log₂(m/η) + 1 answers has only one, but for probability η in all.
+    For two different vectors every query has two values, so that a query is asked as long as it takes, once another
+    has shown two. If none has in log₂(1/η) answers beyond the first of each, there is one vector only, but for
+    probability η.
     """
     m = len(X)
-    most = math.ceil(math.log2(m / eta)) + 1
     y = yield Round(X, 2, "base queries: two answers each")
     low, high = y.min(axis=1), y.max(axis=1)
     asked = 2
@@ -101,7 +103,9 @@ def both_values(X: Array, eta: float) -> Method[Array]:
         ).value
         return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
 
-    while len(open_ := unseen()) and asked < most:
+    while len(open_ := unseen()):
+        if (len(open_) == m and m * (asked - 1) >= math.log2(1 / eta)) or asked > FOREVER:
+            break
         y = yield Round(X[open_], 1, f"base queries: {len(open_)} have shown one value only", best)
         low[open_] = np.minimum(low[open_], y[:, 0])
         high[open_] = np.maximum(high[open_], y[:, 0])
