@@ -45,9 +45,9 @@ class Accuracy:
 
     @property
     def close_samples(self) -> int:
-        """Answers that are enough whatever the separation: moments if σ > γ, one Gaussian otherwise."""
+        """Answers that are enough whatever the separation: for the moments and for one Gaussian."""
         ratio = self.sigma / self.gamma
-        many = self.constants.moments_samples * ratio**4 if ratio > 1 else self.constants.single_samples * ratio**2
+        many = max(self.constants.moments_samples * ratio**4, self.constants.single_samples * ratio**2)
         return math.ceil(many * self.log_eta)
 
     def em_samples(self, separation: Array) -> Array:

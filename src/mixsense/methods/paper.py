@@ -80,7 +80,7 @@ def paper(
         return fit_one(X, batches, problem, accuracy, "budget", sigma2_error)
 
     gap, accuracy = yield from measure_precision(X, batches, problem, accuracy, sigma2_error, best)
-    if gap.low == 0 or (not batch and accuracy.gamma >= c.single_fraction * gap.high):
+    if gap.low == 0 or (not batch and accuracy.gamma >= c.single_fraction * gap.value):
         return fit_one(X, batches, problem, accuracy, "single", sigma2_error)
 
     means = yield from test_and_estimate(X, accuracy, batches, "base queries", best)
@@ -122,7 +122,7 @@ def measure_precision(
             break
         size *= 2
         yield from batches.top_up(X, size, label, best)
-    if accuracy.batch or accuracy.gamma >= c.single_fraction * gap.high or accuracy.gamma <= limit:
+    if accuracy.batch or accuracy.gamma >= c.single_fraction * gap.value or accuracy.gamma <= limit:
         return gap, accuracy
     return gap, replace(accuracy, gamma=limit) if limit > 0 else accuracy
 
