@@ -1,5 +1,7 @@
 """Basis pursuit is judged by certificates that are computed here, independently of the solver."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from mixsense.decode import basis_pursuit
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, ModelError
 
 accuracy = 1e-6
 
@@ -95,6 +97,38 @@ def test_degenerate_matrices(kind, seed):
     for share in (0.0, 0.01, 0.5):
         radius = share * np.linalg.norm(b)
         assert_optimal(A, b, radius, basis_pursuit(A, b, radius))
+
+
+near = {
+    "pairs": lambda rng, eps: np.tile(rng.standard_normal((20, 30)), 2) + eps * rng.standard_normal((20, 60)),
+    "many pairs": lambda rng, eps: np.tile(rng.standard_normal((40, 450)), 2) + eps * rng.standard_normal((40, 900)),
+    "signs": lambda rng, eps: rng.choice([-1.0, 1.0], (20, 60)) + eps * rng.standard_normal((20, 60)),
+}
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-4, 1e-7, 1e-9])
+@pytest.mark.parametrize("kind", near)
+def test_nearly_dependent_columns(kind, eps):
+    """At the end of the path r/λ is rounding: the certificate has to come from a larger λ."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        A = near[kind](rng, eps)
+        b = A @ sparse(rng, A.shape[1], 5)
+        for share in (0.0, 1e-6, 0.01):
+            radius = share * np.linalg.norm(b)
+            found = basis_pursuit(A, b, radius)
+            assert 0 <= found.gap <= accuracy
+            assert np.linalg.norm(b - A @ found.value) <= max(radius * (1 + accuracy), 1e-10 * np.linalg.norm(b))
+
+
+def test_what_rounding_hides_is_not_called_infeasible():
+    """Columns within 1e-6 of the span of others are left out, so that b seems out of reach: it is not."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal((12, 6)) @ rng.standard_normal((6, 30)) + 1e-7 * rng.standard_normal((12, 30))
+        b = A @ sparse(rng, 30, 5)
+        with contextlib.suppress(ModelError):  # "columns of A are nearly dependent" is true; InvalidInput would not be
+            assert basis_pursuit(A, b).gap <= accuracy
 
 
 def test_every_coefficient_of_the_support_may_be_needed():
@@ -210,3 +244,24 @@ bad = [
 def test_bad_input(A, b, radius, message):
     with pytest.raises(InvalidInput, match=message):
         basis_pursuit(A, b, radius)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_always_refused(value, dtype, order):
+    """Also where b is zero, or so small that float32 makes it zero, or where z = 0 needs no look at A."""
+    rng = np.random.default_rng(7)
+    for b in (rng.standard_normal(6), np.eye(6)[0], np.zeros(6), np.where(np.arange(6) == 2, 1e-60, 1.0)):
+        for n in (9, 400):
+            A = np.asarray(rng.standard_normal((6, n)), dtype=dtype, order=order)
+            A[2, n // 2] = value
+            for radius in (0.0, 0.1, 100.0):
+                with pytest.raises(InvalidInput, match="A has entries that are infinite"):
+                    basis_pursuit(A, b, radius)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_overflow_is_refused(dtype):
+    with pytest.raises(InvalidInput, match="A has entries so large"):
+        basis_pursuit(np.full((20, 30), np.finfo(dtype).max, dtype=dtype), np.ones(20))
