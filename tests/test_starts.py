@@ -1,0 +1,45 @@
+"""Starts: annealing and second moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.starts import SCREENED, anneal, second_moments
+from test_refine import answers
+
+EQUAL = np.array([0.5, 0.5])
+
+
+@pytest.mark.parametrize("gap", [3.0, 20.0])
+def test_annealing_finds_the_pair(gap):
+    # Of the six starts the best one must be near: within a quarter of the gap in 9 of 10 problems.
+    near = 0
+    for seed in range(10):
+        pair = ms.random_pair(60, 3, gap=gap, seed=seed)
+        X, y = answers(pair, 400, seed)
+        found, value = anneal(X, y, 1.0, EQUAL, np.random.default_rng(seed), 6)
+        near += ms.match_error(found[value.argmax()], pair) < gap / 4
+    assert near >= 9
+
+
+def test_second_moments_see_what_the_mean_hides():
+    beta = np.zeros(40)
+    beta[[3, 17]] = 2.0, -1.5
+    X, y = answers(np.stack([beta, -beta]), 2000, 1)
+    t, difference = second_moments(X, y, np.zeros(40), 10)
+    assert set(np.argsort(-t)[:2]) == {3, 17}
+    cosine = abs(difference @ beta) / np.linalg.norm(difference) / np.linalg.norm(beta)
+    assert cosine > 0.97
+    assert np.linalg.norm(difference) == pytest.approx(2 * np.linalg.norm(beta), rel=0.15)
+
+
+def test_long_vectors_are_screened():
+    n = SCREENED + 500
+    pair = ms.random_pair(n, 3, gap=20.0, seed=2)
+    X, y = answers(pair, 300, 2)
+    t, _ = second_moments(X, y, np.zeros(n), 10)
+    found, _ = anneal(X, y, 1.0, EQUAL, np.random.default_rng(0), 2, [np.zeros((2, n))], promise=t)
+    assert found.shape == (3, 2, n)
+    assert (found != 0).any(axis=(0, 1)).sum() <= SCREENED
