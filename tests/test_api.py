@@ -47,22 +47,23 @@ def test_any_callable_is_an_oracle():
 
 def test_unknown_noise_is_measured():
     # σ̂ has relative standard error 1/√(2·2000) = 1.6 %; five of them.
-    r = ms.recover(oracle(sigma=0.5), 30, k=2, m=40, batch=100, seed=3)
+    r = ms.recover(oracle(sigma=0.5), 30, k=2, m=40, batch=100, seed=3, method="paper")
     assert r.sigma == pytest.approx(0.5, rel=0.08)
     assert r.queries == 2000 + 118 * 100
     assert ms.match_error(r.vectors, PAIR) < 0.5
 
 
 def test_unknown_noise_that_is_none_ends_exactly():
-    r = ms.recover(oracle(sigma=0.0), 30, k=2, seed=3)
-    assert r.diagnostics["method"] == "noiseless"
-    assert ms.match_error(r.vectors, PAIR) < 1e-8
+    for method in ("frugal", "paper"):
+        r = ms.recover(oracle(sigma=0.0), 30, k=2, seed=3, method=method)
+        assert r.diagnostics["method"] == "noiseless"
+        assert ms.match_error(r.vectors, PAIR) < 1e-8
 
 
 def test_every_method_names_its_options():
     for name in METHODS:
-        assert "m" in options_of(name)
-        assert "constants" in options_of(name)
+        assert options_of(name) == (("steer",) if name == "frugal" else options_of(name))
+        assert name == "frugal" or {"m", "constants"} <= set(options_of(name))
 
 
 def test_progress_hook_is_called():
@@ -79,7 +80,7 @@ def test_progress_is_quiet_without_a_terminal(capsys):
 def test_theory_is_refused_before_it_ruins_anyone():
     asked = oracle()
     with pytest.raises(ms.BudgetError, match=r"needs .* answers"):
-        ms.recover(asked, 30, k=2, sigma=1.0, constants="theory", seed=3)
+        ms.recover(asked, 30, k=2, sigma=1.0, constants="theory", seed=3, method="paper")
     assert asked.count == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 import mixsense as ms
 
-SMALL = ["--n", "30", "--k", "2", "--sigma", "1", "--m", "40", "--batch", "60", "--seed", "3"]
+SMALL = ["--method", "paper", "--n", "30", "--k", "2", "--sigma", "1", "--m", "40", "--batch", "60", "--seed", "3"]
 
 
 def mixsense(*args, cwd=None, **kwargs):
@@ -38,9 +39,22 @@ def test_help_is_complete():
 def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
     done = mixsense("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("worst ℓ2 error", "answers used      44,800", "aligned rightly", "of 150 queries"):
+    for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times fewer answers"):
         assert words in done.stdout
+    assert int(re.search(r"used (\d+) times fewer", done.stdout)[1]) >= 20
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_recover_needs_only_n(tmp_path):
+    done = mixsense("recover", "--simulate", "--n", "30", "--gamma", "0.4", "--weights", "estimate", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("certified")
+    for options, words in (
+        (["--weights", "a,b"], "give two shares"),
+        (["--batch", "9"], "does not go with --method frugal"),
+    ):
+        done = mixsense("recover", "--simulate", *options)
+        assert (done.returncode, words in done.stderr) == (2, True), done.stderr
 
 
 def test_recover_simulated_writes_the_result(tmp_path):

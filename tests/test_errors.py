@@ -50,7 +50,7 @@ MISTAKES = [
     ({"weights": (0.2, 0.3, 0.5)}, "weights has 3 entries, there are two vectors"),
     ({"weights": "equal"}, "give two shares"),
     ({"weights": 0.5}, "give two shares"),
-    ({"method": "papr"}, "give one of 'paper'"),
+    ({"method": "papr"}, "give one of 'frugal', 'paper'"),
     ({"max_queries": 0}, "max_queries is 0; it must be at least 1"),
     ({"max_queries": 10.5}, "it must be a whole number"),
     ({"seed": -1}, "give a whole number of at least 0"),

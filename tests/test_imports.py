@@ -14,11 +14,17 @@ import mixsense
 SOURCE = Path(mixsense.__file__).parent
 # A file imports only from files before it. The order is that of the data: from errors to the command line.
 ORDER = (
-    "errors problem constants rounds design likelihood mixture estimate align decode limits recovery "
-    "methods.settings methods.finish methods.single methods.noiseless methods.paper "
+    "errors problem constants rounds design likelihood mixture estimate align homotopy decode limits "
+    "sparsity refine starts certify recovery "
+    "methods.settings methods.finish methods.single methods.noiseless methods.paper methods.frugal "
     "oracles progress api metrics plots cli"
 ).split()
-NUMERICS = {"likelihood": set(), "mixture": {"errors", "likelihood"}, "decode": {"errors"}}
+NUMERICS = {
+    "likelihood": set(),
+    "mixture": {"errors", "likelihood"},
+    "homotopy": set(),
+    "decode": {"errors", "homotopy"},
+}
 
 
 def imports_of(path: Path) -> set[str]:

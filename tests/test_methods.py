@@ -19,7 +19,7 @@ def oracle(pair=PAIR, seed=2, sigma=1.0):
 
 
 def test_pairs_all_asks_more_and_says_the_same():
-    common = {"n": 30, "k": 2, "sigma": 1.0, "m": 40, "batch": 100, "seed": 3}
+    common = {"n": 30, "k": 2, "sigma": 1.0, "m": 40, "batch": 100, "seed": 3, "method": "paper"}
     pivot = ms.recover(oracle(), **common, pairs="pivot")
     printed = ms.recover(oracle(), **common, pairs="all")
     assert printed.queries > 1.5 * pivot.queries
@@ -28,14 +28,14 @@ def test_pairs_all_asks_more_and_says_the_same():
 
 
 def test_gamma_between_the_pivot_ratio_and_the_gap_is_made_smaller():
-    r = ms.recover(oracle(), 30, gamma=2.0, k=2, sigma=1.0, seed=3)  # 0.096 · 5 < 2 < 0.8 · 5
+    r = ms.recover(oracle(), 30, gamma=2.0, k=2, sigma=1.0, seed=3, method="paper")  # 0.096 · 5 < 2 < 0.8 · 5
     assert r.diagnostics["gamma_used"] == pytest.approx(0.0964 * 5, rel=0.4)
     assert r.status == "certified"
     assert ms.match_error(r.vectors, PAIR) < 0.5
 
 
 def test_gamma_too_large_for_two_vectors_gives_one():
-    r = ms.recover(oracle(), 30, gamma=8.0, k=2, sigma=1.0, seed=3)
+    r = ms.recover(oracle(), 30, gamma=8.0, k=2, sigma=1.0, seed=3, method="paper")
     assert r.status == "single"
     assert np.array_equal(r.vectors[0], r.vectors[1])
     assert ms.match_error(r.vectors, PAIR) <= r.error_bound
@@ -50,7 +50,7 @@ def test_single_says_when_one_vector_will_not_do():
 def test_without_a_pivot_one_vector_is_returned_with_a_warning():
     # Batches of 5 show that the answers scatter, but no query's two means.
     pair = ms.random_pair(30, 2, gap=0.9, seed=1)
-    r = ms.recover(oracle(pair), 30, k=2, sigma=1.0, m=200, batch=5, seed=3)
+    r = ms.recover(oracle(pair), 30, k=2, sigma=1.0, m=200, batch=5, seed=3, method="paper")
     assert r.status == "uncertain"
     assert r.diagnostics["warnings"][0].startswith("no pivot")
     assert np.array_equal(r.vectors[0], r.vectors[1])
@@ -61,7 +61,7 @@ def test_answers_that_are_not_linear_are_not_certified():
         return oracle_(queries, repeats) + 2 * (queries**2).sum(axis=1, keepdims=True) / 30
 
     oracle_ = oracle()
-    r = ms.recover(curved, 30, gamma=0.45, k=2, sigma=1.0, seed=3)
+    r = ms.recover(curved, 30, gamma=0.45, k=2, sigma=1.0, seed=3, method="paper")
     assert r.status == "uncertain"
     assert "depend linearly on x" in r.diagnostics["warnings"][0]
 

@@ -2,8 +2,8 @@
 
 >>> import mixsense as ms
 >>> oracle = ms.SimulatedOracle(ms.random_pair(100, 5, gap=5.0, seed=1), sigma=1.0, seed=2)
->>> ms.recover(oracle, 100, sigma=1.0, k=5, m=150, batch=100, seed=3).queries
-44800
+>>> ms.recover(oracle, 100, gamma=0.2, seed=3).status
+'certified'
 
 Everything public is an attribute of this module; each is imported when it is first used, so that
 ``import mixsense`` loads nothing heavier than NumPy.

@@ -14,13 +14,17 @@ from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Oracle, ProgressHook, run
 
-METHODS = ("paper", "single", "noiseless")
+METHODS = ("frugal", "paper", "single", "noiseless")
 """The names that `recover` takes as its method."""
-DEFAULT_METHOD = "paper"
+DEFAULT_METHOD = "frugal"
 
 
 def method_named(name: str) -> Callable[..., Method[Recovery]]:
     """Return the generator function of a method."""
+    if name == "frugal":
+        from mixsense.methods.frugal import frugal
+
+        return frugal
     if name == "paper":
         from mixsense.methods.paper import paper
 
@@ -70,7 +74,7 @@ def recover(
     n : int
         Length of the vectors.
     gamma : float or None
-        Precision asked for.
+        Precision asked for; None spends `max_queries` (with method "frugal").
     k : int, optional
         How many coefficients of each vector matter. The paper's methods need it (or the option `m`).
     sigma : float, optional
@@ -78,9 +82,11 @@ def recover(
     eta : float
         Allowed probability of failure.
     method : str
-        "paper" (Algorithm 8), "single" (Algorithm 9: one vector for both) or "noiseless" (σ = 0).
+        "frugal" (our own, by far the fewest answers), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
+        both) or "noiseless" (σ = 0).
     weights : pair of float, optional
-        Shares of the two vectors; the paper's methods assume equal ones.
+        Shares of the two vectors, equal if left out; "frugal" takes other ones, and "estimate". The paper's methods
+        assume equal ones.
     max_queries : int, optional
         Hard limit on the number of answers, never exceeded.
     seed : int, optional
@@ -89,7 +95,7 @@ def recover(
     progress : bool or callable
         True shows a progress bar (quiet lines where there is no terminal); a callable receives `Progress` objects.
     **options
-        What the method takes besides: m, batch, pairs, constants (see ``mixsense.methods``).
+        What the method takes besides: `steer` for "frugal"; m, batch, pairs, constants for the paper's methods.
 
     Returns
     -------
@@ -110,9 +116,9 @@ def recover(
     >>> import mixsense as ms
     >>> pair = ms.random_pair(100, 5, gap=5.0, seed=1)
     >>> oracle = ms.SimulatedOracle(pair, sigma=1.0, seed=2)
-    >>> r = ms.recover(oracle, 100, sigma=1.0, k=5, method="paper", m=150, batch=100, seed=3)
-    >>> r.queries == oracle.count == 44_800, ms.match_error(r.vectors, pair) < 0.2
-    (True, True)
+    >>> r = ms.recover(oracle, 100, gamma=0.2, seed=3)
+    >>> r.status, r.queries < 1000, ms.match_error(r.vectors, pair) < 0.2
+    ('certified', True, True)
     """
     problem = Problem(n=n, gamma=gamma, k=k, sigma=sigma, eta=eta, weights=weights, max_queries=max_queries)
     if not callable(oracle):

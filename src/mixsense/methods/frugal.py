@@ -1,0 +1,381 @@
+"""The frugal method: a few Gaussian queries, then focused and steered ones, each asked once, in growing stages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixsense.certify import (
+    SIGNIFICANT,
+    error_quantile,
+    explain_misfit,
+    probability_transform,
+    strangers,
+    uniform_p_value,
+)
+from mixsense.design import ENERGY, Steering, focus, gaussian, steer, zero
+from mixsense.errors import InvalidInput
+from mixsense.methods.noiseless import noiseless
+from mixsense.problem import Problem
+from mixsense.recovery import Recovery
+from mixsense.refine import Fit, fit, one_vector_at, posterior
+from mixsense.rounds import Method, Round
+from mixsense.starts import anneal, second_moments
+
+Array = NDArray[np.float64]
+
+GROWTH = 0.2
+"""Each stage adds at most this share of the answers so far, and at least a quarter of that …"""
+STARTS = 6
+"""Random starts of the annealing while two vectors are not established."""
+SURE = 10.0
+"""Lead in log-likelihood at which two vectors count as established …"""
+ONE = 3.0
+"""… and lag at which one vector does; the penalty for the second vector's coefficients is in it already."""
+RESTART = 200.0
+"""Below this lead a few new starts are tried at every stage: the first pair may be a false optimum."""
+DOUBT = 0.01
+"""A stage whose fresh answers have a smaller p-value speaks against the fit: start anew."""
+DROP = 40.0
+"""A fit this far behind the best is given up."""
+SAFETY = 1.1
+"""The error bound is so many times the posterior quantile: the posterior does not know that it chose its queries."""
+MANY = 100
+"""Fewer answers than this do not show that nothing is there."""
+STRANGERS = 0.002
+"""More answers than this share far from every vector are no accident."""
+LEAST_SHARE = 0.02
+"""A smaller share cannot be told from outliers."""
+
+
+class Answers:
+    """All answers so far, one row each; those to x = 0 come first."""
+
+    def __init__(self, n: int, capacity: int) -> None:
+        self._X, self._y = np.empty((capacity, n)), np.empty(capacity)
+        self.N = self.zeros = 0
+        self.largest_norm = 0.0
+
+    @property
+    def X(self) -> Array:
+        """The queries, (N, n)."""
+        return self._X[: self.N]
+
+    @property
+    def y(self) -> Array:
+        """The answers, (N,)."""
+        return self._y[: self.N]
+
+    @property
+    def fresh(self) -> tuple[Array, Array]:
+        """Queries and answers without x = 0."""
+        return self.X[self.zeros :], self.y[self.zeros :]
+
+    def ask(self, X: Array, label: str, best: Callable[[], Recovery] | None) -> Method[tuple[Array, Array]]:
+        """Ask each query once; returns the queries and their answers."""
+        y = yield Round(X, 1, label, best)
+        q = len(X)
+        if self.N + q > len(self._y):
+            more = max(q, len(self._y))
+            self._X = np.concatenate([self._X[: self.N], np.empty((more, X.shape[1]))])
+            self._y = np.concatenate([self._y[: self.N], np.empty(more)])
+        self._X[self.N : self.N + q], self._y[self.N : self.N + q] = X, y[:, 0]
+        self.N += q
+        self.largest_norm = max(self.largest_norm, float(np.linalg.norm(X, axis=1).max()))
+        return X, y[:, 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What is known before the first answer."""
+
+    n: int
+    eta: float
+    sigma: float
+    weights: Array
+    rate: float  # expected share of non-zero coefficients
+    free_sigma: bool
+    free_weights: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The fits that are alive: one vector, and two vectors from several routes, best first."""
+
+    one: Fit
+    two: list[Fit]
+    lead: float  # how much better two vectors explain the answers than one
+    held_out: dict[str, list[float]] = field(default_factory=dict)  # route -> log-likelihood of an unseen answer
+
+    @property
+    def best(self) -> Fit:
+        """The best fit of two vectors."""
+        return self.two[0]
+
+    @property
+    def winner(self) -> Fit:
+        """The fit that explains the answers best, of one vector or of two."""
+        return self.one if self.lead < 0 else self.best
+
+
+def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Method[Recovery]:
+    """Recover both vectors from as few answers as possible.
+
+    Parameters
+    ----------
+    problem : Problem
+        n is enough. k, σ and the shares are used if they are given; `weights="estimate"` finds the shares.
+    rng : Generator
+        Draws the queries and the random starts.
+    steer : bool
+        Focus and steer the queries; False asks plain Gaussian ones only.
+
+    Returns
+    -------
+    Recovery
+        With `stderr` of every coefficient. "certified" as soon as the error bound is below γ.
+
+    Notes
+    -----
+    1. Start: Gaussian queries, each asked once. Routes to a first pair: annealed EM with a lasso, and the second
+    moments of the answers (which see β² = −β¹). 2. Stages: each adds a fifth more answers, to queries focused on the
+    coordinates that seem to matter and pushed along the estimated difference until their answers label themselves;
+    all fits are renewed on all answers, and the held-out likelihood of each route is kept. 3. Finish: spike-and-slab
+    EM, standard errors from the observed information of the mixture. 4. Checks: one vector against two, and the
+    probability transform of answers that the fit had not seen.
+    """
+    if problem.gamma is None and problem.max_queries is None:
+        raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
+    n, budget = problem.n, problem.max_queries or 10**9
+    first = first_batch(n, problem.k, budget)
+    answers = Answers(n, int(min(budget, 8 * first)))
+    setup, offset = yield from set_up(problem, answers, budget)
+    if setup.sigma == 0:
+        m = None if problem.k else max(n, 2)
+        return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
+    if answers.N < budget:
+        label = "start: Gaussian queries"
+        best = (lambda: _nothing_yet(problem, setup)) if answers.N else None
+        yield from answers.ask(gaussian(min(first, budget - answers.N), n, rng), label, best)
+    pool = refit(answers, None, setup, rng, STARTS)
+    story: list[dict[str, Any]] = []
+    transforms: list[Array] = []
+    while True:
+        settled = pool.lead > SURE or pool.lead < -ONE
+        bound = SAFETY * error_quantile(pool.winner, setup.eta) if settled else math.inf
+        story.append(_stage(answers, pool, bound))
+        left = budget - answers.N
+        reached = problem.gamma is not None and bound <= problem.gamma and (pool.lead > 0 or answers.N >= 2 * first)
+        if left <= 0 or reached:
+            return _finish(answers, pool, setup, bound, reached, story, transforms, offset)
+        q = next_size(answers.N, left, bound, problem.gamma)
+
+        def best(pool: Pool = pool, bound: float = bound) -> Recovery:
+            return _finish(answers, pool, setup, bound, False, story, transforms, offset)
+
+        doubt = bool(transforms) and uniform_p_value(transforms[-1]) < DOUBT
+        X, y = yield from answers.ask(next_queries(q, answers, pool, rng, steer, doubt), f"stage {len(story)}", best)
+        if pool.lead > SURE:
+            transforms.append(probability_transform(X, y, pool.best))
+            doubt = doubt or uniform_p_value(transforms[-1]) < DOUBT
+        pool = replace(pool, held_out=_held_out(pool, X, y))
+        fresh = STARTS if pool.lead < SURE or doubt else STARTS // 2 if pool.lead < RESTART else 0
+        pool = refit(answers, pool, setup, rng, fresh)
+
+
+def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
+    """Return how many answers the next stage takes: … so many that the bound, which falls like 1/√N, may reach γ."""
+    share = GROWTH
+    if gamma is not None and math.isfinite(bound):
+        share = min(max(1.05 * (bound / gamma) ** 2 - 1, GROWTH / 4), GROWTH)
+    q = min(left, max(20, math.ceil(share * N)))
+    return left if left - q < 0.3 * q else q  # no crumbs at the end
+
+
+def first_batch(n: int, k: int | None, budget: int) -> int:
+    """Return how many unsteered queries come first: enough for the larger coefficients, at most 40 % of the budget."""
+    k_ = k or expected_sparsity(n)
+    return int(max(min(6 * k_ * math.log(n / k_ + 1) + 60, 0.4 * budget), min(budget, 10)))
+
+
+def expected_sparsity(n: int) -> float:
+    """Return a guess of k where it is not given: 5 at n = 100, growing with the cube root."""
+    return 5 * math.cbrt(n / 100)
+
+
+def set_up(problem: Problem, answers: Answers, budget: int) -> Method[tuple[Setup, float]]:
+    """Settle σ and the shares; x = 0 is asked if σ is unknown. Returns the t-value of the offset found there, too."""
+    n, offset = problem.n, 0.0
+    sigma = 1.0 if problem.sigma is None else problem.sigma
+    # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
+    count = int(min(budget // 4, 60, max(16, 0.03 * min(budget, 1000)))) if problem.sigma is None else 0
+    if count:
+        _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
+        answers.zeros = count
+        sigma = float(np.sqrt(np.mean(y**2)))
+        if count > 2 and y.std() > 0:
+            offset = float(y.mean() / (y.std(ddof=1) / math.sqrt(count)))
+    free = problem.weights == "estimate"
+    equal = problem.weights is None or isinstance(problem.weights, str)
+    weights = np.array([0.5, 0.5] if equal else problem.weights, dtype=np.float64)
+    rate = problem.k / n if problem.k else min(0.5, expected_sparsity(n) / n)
+    return Setup(n, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
+
+
+def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Generator, fresh: int) -> Pool:
+    """Renew every fit on all answers, with `fresh` new annealed starts and one from the second moments."""
+    X, y, n = answers.X, answers.y, setup.n
+    sigma = old.best.sigma if old else setup.sigma
+    weights = old.best.weights if old else setup.weights
+
+    def two_from(beta: Array, sigma: float, weights: Array, rate: float, route: str) -> Fit:
+        free = {"free_sigma": setup.free_sigma, "free_weights": setup.free_weights, "zeros": answers.zeros}
+        return fit(X, y, beta, sigma, weights, rate, setup.rate, route=route, **free)  # type: ignore[arg-type]
+
+    if old is None or fresh or old.lead < SURE:
+        start, spread = (old.one.beta, old.one.sigma) if old else (np.zeros((1, n)), float(np.std(y)) or setup.sigma)
+        rate = old.one.rate if old else setup.rate
+        one = fit(X, y, start, spread, np.ones(1), rate, setup.rate, free_sigma=True, rounds=3, route="one vector")
+    else:
+        one = old.one
+    alive = [f for f in old.two if f.score > old.best.score - DROP] if old else []
+    two = [two_from(f.beta, f.sigma, f.weights, f.rate, f.route) for f in alive]
+    if fresh:
+        X1, y1 = answers.fresh
+        t, difference = second_moments(X1, y1, one.beta[0], min(n, max(10, min(40, len(y) // 10))))
+        seed = np.stack([one.beta[0] + difference / 2, one.beta[0] - difference / 2])
+        starts, value = anneal(X1, y1, sigma, weights, rng, fresh, [seed], promise=t)
+        for i in sorted({*np.argsort(-value, kind="stable")[:3].tolist(), fresh}):
+            route = "second moments" if i == fresh else "annealed"
+            two.append(two_from(starts[i], sigma, weights, setup.rate, route))
+    two = _distinct(sorted(two, key=lambda f: -f.score), sigma)[:3]
+    # At a known σ one vector has to explain the answers with that σ; at an unknown one it may take a larger.
+    score = one.score if setup.free_sigma else one_vector_at(one, X, y, two[0].sigma)
+    lead = two[0].score - score
+    if not two[0].support[0].size and answers.N >= 2 * MANY:  # nothing is there: one vector, zero, says it all
+        lead = min(lead, -2 * ONE)
+    return Pool(one, two, lead, old.held_out if old else {})
+
+
+def _distinct(fits: list[Fit], sigma: float) -> list[Fit]:
+    kept: list[Fit] = []
+    for f in fits:
+        if all(min(np.abs(f.beta - g.beta).max(), np.abs(f.beta[::-1] - g.beta).max()) > 0.02 * sigma for g in kept):
+            kept.append(f)
+    return kept
+
+
+def chances(answers: Answers, pool: Pool, doubt: bool) -> Array:
+    """How much each coordinate matters for the error, (n,): 1 for a coefficient that was found.
+
+    An answer with more energy on a coordinate lowers its posterior variance v in proportion to 1/G, with G its
+    information so far: the energy that makes the sum of the v smallest goes as √(v G). For coefficients that were
+    found v G = 1; for the others it is the risk that one was missed. While two vectors are not established, or in
+    doubt, the one-vector fit and the second moments have a say.
+    """
+    best = pool.best
+    chance = np.maximum(best.inclusion, best.variance * best.information).max(axis=0)
+    if pool.lead < SURE or doubt:
+        t, _ = second_moments(*answers.fresh, pool.one.beta[0], 2)
+        log_odds = math.log(max(pool.one.rate, 3 / len(chance))) + 0.5 * np.maximum(t, 0) ** 2 - 1.5
+        squares = 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))
+        chance = np.maximum(np.maximum(chance, pool.one.inclusion[0]), squares)
+    clipped: Array = np.clip(chance, 1e-3, 1.0)
+    return clipped
+
+
+def next_queries(q: int, answers: Answers, pool: Pool, rng: np.random.Generator, steered: bool, doubt: bool) -> Array:
+    """Draw the queries of the next stage."""
+    n = answers.X.shape[1]
+    if not steered:
+        return gaussian(q, n, rng)
+    chance = chances(answers, pool, doubt)
+    delta = pool.best.beta[0] - pool.best.beta[1]
+    if pool.lead > 3 and delta.any() and not doubt:
+        return steer(chance, delta, pool.best.sigma).draw(q, rng)
+    return Steering(np.sqrt(1 + focus(chance, (ENERGY - 1) * n))).draw(q, rng)
+
+
+def _held_out(pool: Pool, X: Array, y: Array) -> dict[str, list[float]]:
+    """Add the mean log-likelihood of these unseen answers under each fit."""
+    scores = {route: list(values) for route, values in pool.held_out.items()}
+    seen: set[str] = set()
+    for f in (pool.one, *pool.two):
+        if f.route not in seen:
+            seen.add(f.route)
+            scores.setdefault(f.route, []).append(float(posterior(X, y, f.beta, f.weights, f.sigma)[2].mean()))
+    return scores
+
+
+def _stage(answers: Answers, pool: Pool, bound: float) -> dict[str, Any]:
+    return {
+        "answers": answers.N,
+        "route": pool.winner.route,
+        "lead_of_two": pool.lead,
+        "coefficients": int((pool.winner.inclusion > 0.5).sum()),
+        "error_bound": bound if math.isfinite(bound) else None,
+    }
+
+
+def _nothing_yet(problem: Problem, setup: Setup) -> Recovery:
+    return Recovery(np.zeros((2, problem.n)), "budget", sigma=setup.sigma, diagnostics={"method": "frugal"})
+
+
+def _finish(
+    answers: Answers,
+    pool: Pool,
+    setup: Setup,
+    bound: float,
+    reached: bool,
+    story: list[dict[str, Any]],
+    transforms: list[Array],
+    offset: float,
+) -> Recovery:
+    """Say what was found, and whether the answers support it."""
+    one, winner = pool.lead < 0, pool.winner
+    late = transforms[len(transforms) // 2 :]  # the later stages, whose fits were good
+    p_value = uniform_p_value(np.concatenate(late)) if late else 1.0
+    warnings = []
+    if p_value < SIGNIFICANT:
+        warnings.append(f"misfit (p = {p_value:.1g}): {explain_misfit(*answers.fresh, pool.best)}")
+    stray = strangers(*answers.fresh, winner) if math.isfinite(bound) else 0.0
+    if stray > max(STRANGERS, 3 / answers.N):
+        warnings.append(
+            f"{100 * stray:.1f} % of the answers are far from {'the vector' if one else 'both vectors'}: "
+            "a further model that answers seldom (below 2 %), more than two models, or outliers"
+        )
+    if abs(offset) > 5:
+        warnings.append(f"the answers to x = 0 are {abs(offset):.0f} standard errors from 0: subtract the offset")
+    if not one and setup.free_weights and winner.weights.min() < LEAST_SHARE:
+        warnings.append(
+            f"one share is {winner.weights.min():.3f}: a model that answers so seldom cannot be told from outliers"
+        )
+    status = "uncertain" if warnings else "single" if one else "certified" if reached else "budget"
+    rows = [0, 0] if one else [0, 1]
+    delta = pool.best.beta[0] - pool.best.beta[1]
+    N = max(answers.N - answers.zeros, 1)
+    diagnostics = {
+        "method": "frugal",
+        "stages": story,
+        "routes": {route: float(np.mean(values)) for route, values in pool.held_out.items()},
+        "misfit_p": p_value,
+        "lead_of_two": pool.lead,
+        "largest_query_norm": answers.largest_norm,
+        "snr": float(((answers.X @ delta) ** 2).sum()) / N / winner.sigma**2,
+        "weights_stderr": math.sqrt(float(np.prod(pool.best.weights)) / N) if setup.free_weights and not one else None,
+        "warnings": warnings,
+    }
+    return Recovery(
+        vectors=winner.beta[rows],
+        status=status,
+        error_bound=bound,
+        sigma=winner.sigma if setup.free_sigma else setup.sigma,
+        weights=pool.best.weights,
+        stderr=winner.stderr[rows],
+        diagnostics=diagnostics,
+    )

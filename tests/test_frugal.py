@@ -1,0 +1,206 @@
+"""The frugal method: its promises on a small scale; benchmarks/frugal.py measures them at length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.metrics import best_order
+
+
+def simulated(pair, seed, sigma=1.0, weights=None):
+    return ms.SimulatedOracle(pair, sigma, weights=weights, seed=[seed, 1])
+
+
+@pytest.mark.slow
+def test_certified_means_within_gamma():
+    # 24 runs, each wrong with probability at most 0.05: more than 5 wrong has probability 0.0006.
+    wrong, used = 0, []
+    for seed in range(24):
+        pair = ms.random_pair(50, 4, gap=[1.0, 2.0, 5.0, 20.0][seed % 4], seed=seed)
+        r = ms.recover(simulated(pair, seed), 50, gamma=0.3, seed=seed)
+        assert r.status == "certified"
+        assert r.error_bound <= 0.3
+        wrong += ms.match_error(r.vectors, pair) > 0.3
+        used.append(r.queries)
+    assert wrong <= 5
+    assert np.median(used) < 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gap", "N", "most"), [(5.0, 600, 0.15), (2.0, 896, 0.13), (1.0, 1000, 0.16)])
+def test_few_answers_go_far(gap, N, most):
+    # The limits are about 1.5 times the medians that the benchmark shows over 20 seeds.
+    errors = []
+    for seed in range(7):
+        pair = ms.random_pair(100, 5, gap=gap, seed=100 + seed)
+        r = ms.recover(simulated(pair, seed), 100, gamma=None, sigma=1.0, max_queries=N, seed=seed)
+        assert (r.status, r.queries) == ("budget", N)
+        errors.append(ms.match_error(r.vectors, pair))
+    assert np.median(errors) < most
+
+
+@pytest.mark.slow
+def test_intervals_cover():
+    # About 110 coefficients that were clearly found: coverage of 95 % − 4·√(0.05·0.95/110) = 0.87 at least.
+    inside = total = 0
+    for seed in range(16):
+        pair = ms.random_pair(60, 4, gap=4.0, seed=200 + seed)
+        r = ms.recover(simulated(pair, seed), 60, gamma=None, sigma=1.0, max_queries=700, seed=seed)
+        order = list(best_order(r.vectors, pair))
+        found, error = r.vectors[order], r.stderr[order]
+        there = (pair != 0) & (np.abs(found) > 3 * error)
+        inside += (np.abs(found - pair) <= 1.96 * error)[there].sum()
+        total += there.sum()
+    assert total > 90
+    assert inside / total > 0.87
+
+
+@pytest.mark.parametrize("gap", [5.0, 2.0])
+def test_vectors_that_cancel_are_found(gap):
+    for seed in range(3):
+        beta = np.zeros(60)
+        beta[np.random.default_rng(seed).choice(60, 4, replace=False)] = gap / 4
+        pair = np.stack([beta, -beta])
+        r = ms.recover(simulated(pair, seed), 60, gamma=None, sigma=1.0, max_queries=1500, seed=seed)
+        assert ms.match_error(r.vectors, pair) < gap / 8
+
+
+@pytest.mark.parametrize("vector", ["zero", "sparse"])
+def test_one_vector_is_called_one(vector):
+    for seed in range(3):
+        one = np.zeros(40) if vector == "zero" else ms.random_pair(40, 3, gap=2.0, seed=seed)[0]
+        r = ms.recover(simulated(np.stack([one, one]), seed), 40, gamma=0.3, seed=seed, max_queries=3000)
+        assert r.status == "single"
+        assert np.array_equal(r.vectors[0], r.vectors[1])
+        assert ms.match_error(r.vectors, [one, one]) < 0.3
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5, 10, 16, 17, 40, 61, 100, 333])
+@pytest.mark.parametrize("sigma", [None, 1.0])
+def test_the_budget_is_kept_to_the_answer(budget, sigma):
+    pair = ms.random_pair(30, 3, gap=5.0, seed=1)
+    oracle = simulated(pair, 1)
+    r = ms.recover(oracle, 30, gamma=0.01, sigma=sigma, max_queries=budget, seed=1)
+    assert r.queries == oracle.count == budget
+    assert r.status in ("budget", "single", "uncertain")
+    assert np.isfinite(r.vectors).all()
+
+
+def test_nothing_but_n_is_needed_and_the_story_is_told():
+    pair = ms.random_pair(40, 3, gap=5.0, seed=2)
+    r = ms.recover(simulated(pair, 2, sigma=0.5), 40, gamma=0.2, seed=2)
+    assert r.status == "certified"
+    assert r.sigma == pytest.approx(0.5, rel=0.2)
+    assert r.stderr.shape == (2, 40)
+    story = r.diagnostics
+    assert [s["answers"] for s in story["stages"]] == sorted({s["answers"] for s in story["stages"]})
+    assert story["stages"][-1]["answers"] == r.queries
+    assert {"annealed", "one vector"} & set(story["routes"])
+    assert story["misfit_p"] > 1e-3
+    assert story["snr"] > 0
+    assert ms.Recovery.from_json(r.to_json()) == r
+
+
+@pytest.mark.parametrize("steer", [True, False])
+def test_query_norms(steer):
+    asked = []
+    oracle = simulated(ms.random_pair(50, 3, gap=2.0, seed=3), 3)
+
+    def watched(queries, repeats):
+        asked.append(queries)
+        return oracle(queries, repeats)
+
+    ms.recover(watched, 50, gamma=None, sigma=1.0, max_queries=600, seed=3, steer=steer)
+    norm2 = (np.concatenate(asked) ** 2).sum(axis=1).mean()
+    # Gaussian queries: 50, with standard error √(2·50/600) = 0.4. Steered: at most twice that.
+    assert norm2 <= 100 if steer else abs(norm2 - 50) < 2
+
+
+@pytest.mark.parametrize("shares", [(0.7, 0.3), (0.85, 0.15)])
+def test_shares_are_estimated(shares):
+    pair = ms.random_pair(40, 3, gap=5.0, seed=4)
+    r = ms.recover(
+        simulated(pair, 4, weights=shares), 40, gamma=None, sigma=1.0, weights="estimate", max_queries=1000, seed=4
+    )
+    assert abs(max(r.weights) - shares[0]) < 4 * r.diagnostics["weights_stderr"]
+    assert ms.match_error(r.vectors, pair) < 0.3
+
+
+def bent(oracle):
+    return lambda queries, repeats: (lambda y: y + 0.15 * y**2)(oracle(queries, repeats))
+
+
+def shifted(oracle):
+    return lambda queries, repeats: oracle(queries, repeats) + 4.0
+
+
+def with_outliers(oracle):
+    rng = np.random.default_rng(0)
+
+    def ask(queries, repeats):
+        y = oracle(queries, repeats)
+        return np.where(rng.random(y.shape) < 0.03, y + 60.0, y)
+
+    return ask
+
+
+def three_models(oracle):
+    third = ms.SimulatedOracle(ms.random_pair(40, 3, gap=9.0, seed=77), seed=7)
+    rng = np.random.default_rng(0)
+
+    def ask(queries, repeats):
+        y, z = oracle(queries, repeats), third(queries, repeats)
+        return np.where(rng.random(y.shape) < 1 / 3, z, y)
+
+    return ask
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spoil", "sigma", "words"),
+    [
+        (bent, 1.0, "misfit"),
+        (shifted, None, "subtract the offset"),
+        (with_outliers, 1.0, "far from both vectors"),
+        (three_models, 1.0, "more than two models"),
+    ],
+)
+def test_answers_of_another_kind_are_not_certified(spoil, sigma, words):
+    pair = ms.random_pair(40, 3, gap=6.0, seed=5)
+    r = ms.recover(spoil(simulated(pair, 5)), 40, gamma=0.25, sigma=sigma, seed=5, max_queries=1500)
+    assert r.status == "uncertain"
+    assert any(words in warning for warning in r.diagnostics["warnings"])
+
+
+def test_same_seed_same_result_to_the_last_bit():
+    pair = ms.random_pair(40, 3, gap=3.0, seed=6)
+    first, second = (ms.recover(simulated(pair, 6), 40, gamma=0.3, seed=8) for _ in range(2))
+    assert first.to_json() == second.to_json()
+
+
+def test_gamma_or_a_budget_is_needed():
+    with pytest.raises(ms.InvalidInput, match="give the precision, or the number of answers"):
+        ms.recover(simulated(np.ones((2, 3)), 1), 3, gamma=None)
+
+
+def test_every_round_but_the_first_has_an_estimate():
+    seen = []
+    pair = ms.random_pair(30, 3, gap=5.0, seed=1)
+    from mixsense.methods.frugal import frugal
+
+    def remembering():
+        method, answers = frugal(ms.Problem(n=30, gamma=0.3), np.random.default_rng(0)), None
+        while True:
+            try:
+                current = method.send(answers)
+            except StopIteration as stop:
+                return stop.value
+            seen.append(current.estimate and current.estimate())
+            answers = yield current
+
+    ms.run(remembering(), simulated(pair, 1))
+    assert seen[0] is None
+    assert all(r.status in ("budget", "single") for r in seen[1:])
+    assert ms.match_error(seen[-1].vectors, pair) < 1.0
