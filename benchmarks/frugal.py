@@ -1,6 +1,6 @@
 """The frugal method against its targets: tagged answers, the passive peer, the paper, and its own promises.
 
-    python benchmarks/frugal.py [--section grid large paper antipodal special unknown promise single speed]
+    python benchmarks/frugal.py [--section grid large paper antipodal special unknown promise single speed plot]
                                 [--seeds 20] [--runs 200] [--jobs 2] [--markdown docs/frugal.md]
 
 Setting unless said: n = 100, k = 5, σ = 1 known, equal shares, Gaussian coefficients, ‖β¹ − β²‖ = gap. Errors are
@@ -340,8 +340,43 @@ def speed(bench: Bench, seeds: range, runs: int) -> None:
     )
 
 
+def plot(bench: Bench, seeds: range, runs: int) -> None:
+    """Draw error against answers for all methods and the limits: docs/frugal.png."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, grid = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
+    few = range(min(len(seeds), 10))
+    counts = np.array([300, 600, 1000, 2000, 5000, 10_000])
+    for axes, gap in zip(grid, (5.0, 1.0), strict=True):
+        for method, colour in (("passive", "tab:grey"), ("frugal", "tab:orange")):
+            errors = [median(bench.runs(method, "gaussian", 100, 5, gap, int(N), few)) for N in counts]
+            axes.loglog(counts, errors, "o-", color=colour, label=method)
+        fixed = {"m": 150, "k": 5, "max_queries": None, "gamma": 0.1}
+        asked, errors = [], []
+        for batch in (20, 50, 100, 200):
+            found = bench.runs("paper", "gaussian", 100, 5, gap, 0, few, recover=fixed | {"batch": batch})
+            asked.append(median(found, "queries"))
+            errors.append(median(found))
+        axes.loglog(asked, errors, "s-", color="tab:green", label="paper")
+        pairs = [pair_of("gaussian", 100, 5, gap, seed) for seed in few]
+        wide = np.array([300, 90_000])
+        for name, limit, style in (("tagged", ms.limits.tagged, ":"), ("untagged", ms.limits.untagged, "--")):
+            label = f"{name} limit, Gaussian queries"
+            axes.loglog(
+                wide, [np.median([limit(p, 1.0, int(N)) for p in pairs]) for N in wide], f"k{style}", label=label
+            )
+        axes.set(title=f"gap {gap:g} σ", xlabel="answers")
+    grid[0].set_ylabel("median worst ℓ2 error")
+    grid[0].legend()
+    figure.savefig(Path(__file__).parent.parent / "docs" / "frugal.png", dpi=120)
+    bench.print("docs/frugal.png is drawn")
+
+
 SECTIONS: dict[str, Callable[[Bench, range, int], None]] = {
-    f.__name__: f for f in (grid, large, paper, antipodal, special, unknown, promise, single, speed)
+    f.__name__: f for f in (grid, large, paper, antipodal, special, unknown, promise, single, speed, plot)
 }
 
 
