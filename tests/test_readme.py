@@ -66,13 +66,4 @@ def test_docstring_examples_hold(name):
 
 def test_every_public_name_is_documented():
     for name in mixsense.__all__:
-        thing = getattr(mixsense, name)
-        assert thing.__doc__, name
-        assert (
-            name in README
-            or ">>>" in thing.__doc__
-            or name[0].isupper()
-            or name in MODULES
-            or hasattr(thing, "__path__")
-            or hasattr(thing, "__file__")
-        ), name
+        assert getattr(mixsense, name).__doc__, name

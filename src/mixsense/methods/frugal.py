@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,11 @@ from mixsense.certify import (
 from mixsense.design import ENERGY, Steering, focus, gaussian, steer, zero
 from mixsense.errors import InvalidInput
 from mixsense.methods.noiseless import noiseless
+from mixsense.methods.pool import ONE, SURE, Answers, Pool, Setup, held_out, refit
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.refine import Fit, fit, one_vector_at, posterior
-from mixsense.rounds import Method, Round
-from mixsense.starts import anneal, second_moments
+from mixsense.rounds import Method
+from mixsense.starts import second_moments
 
 Array = NDArray[np.float64]
 
@@ -33,94 +32,16 @@ GROWTH = 0.2
 """Each stage adds at most this share of the answers so far, and at least a quarter of that …"""
 STARTS = 6
 """Random starts of the annealing while two vectors are not established."""
-SURE = 10.0
-"""Lead in log-likelihood at which two vectors count as established …"""
-ONE = 3.0
-"""… and lag at which one vector does; the penalty for the second vector's coefficients is in it already."""
 RESTART = 200.0
 """Below this lead a few new starts are tried at every stage: the first pair may be a false optimum."""
 DOUBT = 0.01
 """A stage whose fresh answers have a smaller p-value speaks against the fit: start anew."""
-DROP = 40.0
-"""A fit this far behind the best is given up."""
 SAFETY = 1.1
 """The error bound is so many times the posterior quantile: the posterior does not know that it chose its queries."""
-MANY = 100
-"""Fewer answers than this do not show that nothing is there."""
 STRANGERS = 0.002
 """More answers than this share far from every vector are no accident."""
 LEAST_SHARE = 0.02
 """A smaller share cannot be told from outliers."""
-
-
-class Answers:
-    """All answers so far, one row each; those to x = 0 come first."""
-
-    def __init__(self, n: int, capacity: int) -> None:
-        self._X, self._y = np.empty((capacity, n)), np.empty(capacity)
-        self.N = self.zeros = 0
-        self.largest_norm = 0.0
-
-    @property
-    def X(self) -> Array:
-        """The queries, (N, n)."""
-        return self._X[: self.N]
-
-    @property
-    def y(self) -> Array:
-        """The answers, (N,)."""
-        return self._y[: self.N]
-
-    @property
-    def fresh(self) -> tuple[Array, Array]:
-        """Queries and answers without x = 0."""
-        return self.X[self.zeros :], self.y[self.zeros :]
-
-    def ask(self, X: Array, label: str, best: Callable[[], Recovery] | None) -> Method[tuple[Array, Array]]:
-        """Ask each query once; returns the queries and their answers."""
-        y = yield Round(X, 1, label, best)
-        q = len(X)
-        if self.N + q > len(self._y):
-            more = max(q, len(self._y))
-            self._X = np.concatenate([self._X[: self.N], np.empty((more, X.shape[1]))])
-            self._y = np.concatenate([self._y[: self.N], np.empty(more)])
-        self._X[self.N : self.N + q], self._y[self.N : self.N + q] = X, y[:, 0]
-        self.N += q
-        self.largest_norm = max(self.largest_norm, float(np.linalg.norm(X, axis=1).max()))
-        return X, y[:, 0]
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What is known before the first answer."""
-
-    n: int
-    eta: float
-    sigma: float
-    weights: Array
-    rate: float  # expected share of non-zero coefficients
-    free_sigma: bool
-    free_weights: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The fits that are alive: one vector, and two vectors from several routes, best first."""
-
-    one: Fit
-    two: list[Fit]
-    lead: float  # how much better two vectors explain the answers than one
-    held_out: dict[str, list[float]] = field(default_factory=dict)  # route -> log-likelihood of an unseen answer
-
-    @property
-    def best(self) -> Fit:
-        """The best fit of two vectors."""
-        return self.two[0]
-
-    @property
-    def winner(self) -> Fit:
-        """The fit that explains the answers best, of one vector or of two."""
-        return self.one if self.lead < 0 else self.best
 
 
 def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Method[Recovery]:
@@ -183,7 +104,7 @@ def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Me
         if pool.lead > SURE:
             transforms.append(probability_transform(X, y, pool.best))
             doubt = doubt or uniform_p_value(transforms[-1]) < DOUBT
-        pool = replace(pool, held_out=_held_out(pool, X, y))
+        pool = replace(pool, held_out=held_out(pool, X, y))
         fresh = STARTS if pool.lead < SURE or doubt else STARTS // 2 if pool.lead < RESTART else 0
         pool = refit(answers, pool, setup, rng, fresh)
 
@@ -227,49 +148,6 @@ def set_up(problem: Problem, answers: Answers, budget: int) -> Method[tuple[Setu
     return Setup(n, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
 
 
-def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Generator, fresh: int) -> Pool:
-    """Renew every fit on all answers, with `fresh` new annealed starts and one from the second moments."""
-    X, y, n = answers.X, answers.y, setup.n
-    sigma = old.best.sigma if old else setup.sigma
-    weights = old.best.weights if old else setup.weights
-
-    def two_from(beta: Array, sigma: float, weights: Array, rate: float, route: str) -> Fit:
-        free = {"free_sigma": setup.free_sigma, "free_weights": setup.free_weights, "zeros": answers.zeros}
-        return fit(X, y, beta, sigma, weights, rate, setup.rate, route=route, **free)  # type: ignore[arg-type]
-
-    if old is None or fresh or old.lead < SURE:
-        start, spread = (old.one.beta, old.one.sigma) if old else (np.zeros((1, n)), float(np.std(y)) or setup.sigma)
-        rate = old.one.rate if old else setup.rate
-        one = fit(X, y, start, spread, np.ones(1), rate, setup.rate, free_sigma=True, rounds=3, route="one vector")
-    else:
-        one = old.one
-    alive = [f for f in old.two if f.score > old.best.score - DROP] if old else []
-    two = [two_from(f.beta, f.sigma, f.weights, f.rate, f.route) for f in alive]
-    if fresh:
-        X1, y1 = answers.fresh
-        t, difference = second_moments(X1, y1, one.beta[0], min(n, max(10, min(40, len(y) // 10))))
-        seed = np.stack([one.beta[0] + difference / 2, one.beta[0] - difference / 2])
-        starts, value = anneal(X1, y1, sigma, weights, rng, fresh, [seed], promise=t)
-        for i in sorted({*np.argsort(-value, kind="stable")[:3].tolist(), fresh}):
-            route = "second moments" if i == fresh else "annealed"
-            two.append(two_from(starts[i], sigma, weights, setup.rate, route))
-    two = _distinct(sorted(two, key=lambda f: -f.score), sigma)[:3]
-    # At a known σ one vector has to explain the answers with that σ; at an unknown one it may take a larger.
-    score = one.score if setup.free_sigma else one_vector_at(one, X, y, two[0].sigma)
-    lead = two[0].score - score
-    if not two[0].support[0].size and answers.N >= 2 * MANY:  # nothing is there: one vector, zero, says it all
-        lead = min(lead, -2 * ONE)
-    return Pool(one, two, lead, old.held_out if old else {})
-
-
-def _distinct(fits: list[Fit], sigma: float) -> list[Fit]:
-    kept: list[Fit] = []
-    for f in fits:
-        if all(min(np.abs(f.beta - g.beta).max(), np.abs(f.beta[::-1] - g.beta).max()) > 0.02 * sigma for g in kept):
-            kept.append(f)
-    return kept
-
-
 def chances(answers: Answers, pool: Pool, doubt: bool) -> Array:
     """How much each coordinate matters for the error, (n,): 1 for a coefficient that was found.
 
@@ -299,17 +177,6 @@ def next_queries(q: int, answers: Answers, pool: Pool, rng: np.random.Generator,
     if pool.lead > 3 and delta.any() and not doubt:
         return steer(chance, delta, pool.best.sigma).draw(q, rng)
     return Steering(np.sqrt(1 + focus(chance, (ENERGY - 1) * n))).draw(q, rng)
-
-
-def _held_out(pool: Pool, X: Array, y: Array) -> dict[str, list[float]]:
-    """Add the mean log-likelihood of these unseen answers under each fit."""
-    scores = {route: list(values) for route, values in pool.held_out.items()}
-    seen: set[str] = set()
-    for f in (pool.one, *pool.two):
-        if f.route not in seen:
-            seen.add(f.route)
-            scores.setdefault(f.route, []).append(float(posterior(X, y, f.beta, f.weights, f.sigma)[2].mean()))
-    return scores
 
 
 def _stage(answers: Answers, pool: Pool, bound: float) -> dict[str, Any]:
