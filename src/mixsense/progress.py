@@ -13,7 +13,7 @@ QUIET_SECONDS = 10.0
 
 
 class Bar:
-    """A progress hook: one bar for each step with rate and time left; lines on stderr without a terminal."""
+    """A progress hook: one bar, with the step, its rate and the time left; lines on stderr without a terminal."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -24,12 +24,17 @@ class Bar:
             from rich import progress
             from rich.console import Console
 
+            class _Rate(progress.ProgressColumn):
+                def render(self, task: progress.Task) -> str:
+                    return f"{task.speed:,.0f}/s" if task.speed else ""
+
             self._bar = progress.Progress(
                 progress.TextColumn("{task.description}"),
                 progress.BarColumn(),
                 progress.MofNCompleteColumn(),
-                progress.TextColumn("{task.fields[rate]}"),
+                _Rate(),
                 progress.TimeRemainingColumn(),
+                progress.TextColumn("{task.fields[asked]}"),
                 console=Console(stderr=True),
             )
             self._bar.start()
@@ -39,12 +44,12 @@ class Bar:
         if self._bar is None:
             self._line(now)
             return
-        if now.label != self._label:
-            self._label = now.label
-            self._task = self._bar.add_task(now.label, total=now.total, rate="")
-        task = next(t for t in self._bar.tasks if t.id == self._task)
-        rate = f"{task.speed:,.0f} answers/s" if task.speed else ""
-        self._bar.update(self._task, completed=now.done, total=now.total, rate=rate)
+        if self._task is None:
+            self._task = self._bar.add_task(now.label, total=now.total, asked="")
+        elif now.label != self._label:
+            self._bar.reset(self._task, total=now.total, description=now.label)
+        self._label = now.label
+        self._bar.update(self._task, completed=now.done, asked=f"{now.asked:,} answers in all")
 
     def _line(self, now: Progress) -> None:
         if time.monotonic() - self._last >= QUIET_SECONDS:
