@@ -83,6 +83,7 @@ number = 3
 
 def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
     (tmp_path / "lab.py").write_text(ORACLE)
+    (tmp_path / "badlab.py").write_text("def ask(:")
     done = mixsense("recover", "lab:ask", *SMALL, "--gamma", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     cases = [
@@ -90,6 +91,10 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:number", *SMALL], 2, "has no callable 'number'"),
         (["nolab:ask", *SMALL], 2, "'nolab' cannot be imported"),
         (["lab", *SMALL], 2, "give module:callable"),
+        (["badlab:ask", *SMALL], 2, "SyntaxError"),
+        (["lab:ask", *SMALL, "--record", "no/where.jsonl"], 2, "cannot be used as a record"),
+        (["lab:ask", *SMALL, "--record", "."], 2, "cannot be used as a record"),
+        (["--simulate", *SMALL, "--seed", "-1"], 2, "seed is -1"),
         ([*SMALL], 2, "give an oracle as module:callable, or --simulate"),
         (["lab:ask", "--simulate", *SMALL], 2, "one of the two"),
         (["lab:broken", *SMALL], 1, "RuntimeError: the lab is closed"),

@@ -79,6 +79,10 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: ms.random_pair(5, 2, gap=1.0, seed=-1), "give a whole number of at least 0"),
+        (lambda: ms.SimulatedOracle(PAIR, seed="x"), "give a whole number of at least 0"),
+        (lambda: ms.Recovery.from_json('{"mixsense": 1, "vectors": [[1], [1, 2]]}'), "not a mixsense result"),
+        (lambda: ms.recover(oracle(), **(GOOD | {"sigma": None, "constants": "theory"})), "known sigma; give it"),
         (lambda: ms.recover(42, **GOOD), "needed is a callable oracle(queries, repeats)"),
         (lambda: ms.SimulatedOracle([1.0, 2.0]), "needed is (2, n)"),
         (lambda: ms.SimulatedOracle([[1.0], [np.nan]]), "vectors[1, 0] is nan"),
@@ -136,6 +140,24 @@ def test_a_failed_run_goes_on_from_its_record():
     result = ms.recover(ms.ReplayOracle(caught.value.record, then=failing), **GOOD)
     assert result == whole
     assert failing.count == whole.queries > spent
+
+
+def test_a_drawn_seed_travels_with_the_error():
+    def failing(queries, repeats):
+        raise OSError("down")
+
+    with pytest.raises(ms.OracleError) as caught:
+        ms.recover(failing, 20, gamma=0.5)
+    assert isinstance(caught.value.seed, int)
+
+
+def test_an_oracle_with_an_offset_and_no_noise_is_told():
+    with pytest.raises(ms.ModelError, match="subtract this offset"):
+        ms.recover(lambda queries, repeats: np.full((len(queries), repeats), 7.0), 20, gamma=0.5)
+
+
+def test_shares_may_be_an_array():
+    assert ms.Problem(n=3, weights=np.array([0.25, 0.75])).weights == (0.25, 0.75)
 
 
 def test_errors_keep_their_data_across_processes():

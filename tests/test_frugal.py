@@ -84,7 +84,8 @@ def test_the_budget_is_kept_to_the_answer(budget, sigma):
     oracle = simulated(pair, 1)
     r = ms.recover(oracle, 30, gamma=0.01, sigma=sigma, max_queries=budget, seed=1)
     assert r.queries == oracle.count == budget
-    assert r.status in ("budget", "single", "uncertain")
+    assert r.status == "budget"
+    assert budget > 150 or r.error_bound == np.inf  # so few answers promise nothing
     assert np.isfinite(r.vectors).all()
 
 

@@ -16,7 +16,7 @@ SOURCE = Path(mixsense.__file__).parent
 ORDER = (
     "errors problem constants rounds design likelihood mixture estimate align homotopy decode limits "
     "sparsity refine starts certify recovery "
-    "methods.settings methods.finish methods.single methods.noiseless methods.paper methods.pool methods.frugal "
+    "methods.settings methods.finish methods.noiseless methods.single methods.paper methods.pool methods.frugal "
     "oracles progress api metrics plots cli"
 ).split()
 NUMERICS = {

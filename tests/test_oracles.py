@@ -84,3 +84,10 @@ def test_record_of_another_run_is_refused(tmp_path):
     path.write_text(json.dumps([1, 2]) + "\n")
     with pytest.raises(ms.InvalidInput, match="is no record of answers"):
         RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})
+
+
+def test_a_skipped_stream_goes_on_where_it_was():
+    whole, later = ms.SimulatedOracle(PAIR, seed=8), ms.SimulatedOracle(PAIR, seed=8)
+    first = whole(X, 2)
+    later.skip(first.size)
+    assert np.array_equal(later(X, 1), whole(X, 1))

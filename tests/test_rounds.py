@@ -132,3 +132,35 @@ def test_rounds_are_read_only_and_checked():
     for queries, repeats in [(np.ones(3), 1), (np.ones((0, 3)), 1), (np.full((1, 2), np.nan), 1), (np.ones((1, 2)), 0)]:
         with pytest.raises(ms.InvalidInput):
             ms.Round(queries, repeats)
+
+
+def test_a_budget_that_ends_before_any_estimate_says_what_was_used():
+    def two_blind_rounds():
+        for label in ("first", "second"):
+            yield ms.Round(np.ones((5, 3)), 2, label)
+
+    with pytest.raises(ms.BudgetError, match=r"'second' needs 10 answers .* and 10 answers were used before") as caught:
+        ms.run(two_blind_rounds(), ones, max_queries=15)
+    assert sum(answers.size for _, answers in caught.value.record) == 10
+
+
+def test_a_failure_of_the_method_or_the_hook_carries_the_record():
+    def broken():
+        yield ms.Round(np.ones((5, 3)), 2, "first")
+        raise ZeroDivisionError
+
+    def hook(now):
+        raise RuntimeError("the display is gone")
+
+    for method, progress, kind in [(broken(), None, ZeroDivisionError), (ask_in_steps([(5, 2)]), hook, RuntimeError)]:
+        with pytest.raises(kind) as caught:
+            ms.run(method, ones, progress=progress)
+        assert sum(answers.size for _, answers in caught.value.record) > 0
+
+
+def test_a_bad_answer_behind_a_replay_carries_the_whole_record():
+    first = [(np.zeros((1, 3)), np.ones((1, 2)))]
+    replay = ms.ReplayOracle(first, then=lambda q, t: np.full((len(q), t), np.nan))
+    with pytest.raises(ms.OracleError, match="the 2 answers received before") as caught:
+        ms.run(ask_in_steps([(1, 2), (1, 2)]), replay)
+    assert len(caught.value.record) == 1

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mixsense.api import recover
     from mixsense.errors import BudgetError, InvalidInput, MixsenseError, ModelError, OracleError
     from mixsense.metrics import match_error, random_pair
-    from mixsense.oracles import ReplayOracle, SimulatedOracle
+    from mixsense.oracles import RecordedOracle, ReplayOracle, SimulatedOracle
     from mixsense.problem import Problem
     from mixsense.recovery import Recovery
     from mixsense.rounds import Progress, Round, run
@@ -35,6 +35,7 @@ _HOME = {
     "Problem": "problem",
     "Progress": "rounds",
     "Recovery": "recovery",
+    "RecordedOracle": "oracles",
     "ReplayOracle": "oracles",
     "Round": "rounds",
     "SimulatedOracle": "oracles",
@@ -43,7 +44,7 @@ _HOME = {
     "recover": "api",
     "run": "rounds",
 }
-_MODULES = ("align", "constants", "decode", "design", "estimate", "limits", "methods", "mixture", "plots")
+_MODULES = ("align", "constants", "decode", "design", "estimate", "limits", "methods", "mixture", "oracles", "plots")
 
 __all__ = [
     "BudgetError",
@@ -53,6 +54,7 @@ __all__ = [
     "OracleError",
     "Problem",
     "Progress",
+    "RecordedOracle",
     "Recovery",
     "ReplayOracle",
     "Round",
@@ -71,15 +73,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"mixsense.{_HOME[name]}"), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"mixsense.{name}")
-    else:
-        raise AttributeError(f"module 'mixsense' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a misspelt name is for mypy to find
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            value = getattr(importlib.import_module(f"mixsense.{_HOME[name]}"), name)
+        elif name in _MODULES:
+            value = importlib.import_module(f"mixsense.{name}")
+        else:
+            raise AttributeError(f"module 'mixsense' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.errors import InvalidInput
-from mixsense.problem import Problem
+from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.problem import Problem, generator
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Oracle, ProgressHook, run
 
@@ -107,9 +107,9 @@ def recover(
         An argument cannot be right; nothing was asked.
     OracleError
         The oracle failed; the exception's `record` holds all answers until then, and
-        ``ReplayOracle(error.record, then=oracle)`` with the same seed goes on from there.
+        ``ReplayOracle(error.record, then=oracle)`` with ``seed=error.seed`` goes on from there.
     BudgetError
-        `max_queries` does not cover the first round; nothing was asked.
+        `max_queries` ends before there is any estimate.
 
     Examples
     --------
@@ -137,10 +137,7 @@ def recover(
             )
     if seed is None:
         seed = secrets.randbits(63)
-    try:
-        rng = np.random.default_rng(seed)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"seed is {seed!r}: give a whole number of at least 0 ({error})", seed=seed) from None
+    rng = generator(seed)
     hook = None
     if callable(progress):
         hook = progress
@@ -150,6 +147,9 @@ def recover(
         hook = Bar()
     try:
         result = run(make(problem, rng, **options), oracle, max_queries, hook)
+    except MixsenseError as error:
+        error.data.setdefault("seed", seed)  # to go on from the record, the queries must be drawn again
+        raise
     finally:
         if hook is not None and not callable(progress):
             hook.close()  # type: ignore[attr-defined]

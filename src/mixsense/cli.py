@@ -21,6 +21,7 @@ from mixsense.api import DEFAULT_METHOD, METHODS, options_of, recover
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.metrics import best_order, match_error, random_pair
 from mixsense.oracles import RecordedOracle, SimulatedOracle
+from mixsense.problem import whole
 from mixsense.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ app = typer.Typer(
 )
 
 MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
-EXIT_CODES = "Exit codes: 0 certified or single, 1 the oracle failed, 2 wrong input, 3 budget or uncertain."
+EXIT_CODES = (
+    "Exit codes: 0 certified or single, 1 the run failed (oracle, budget, model), 2 wrong input, "
+    "3 budget or uncertain, 130 Ctrl-C."
+)
 
 
 def _version(wanted: bool) -> None:
@@ -91,7 +95,7 @@ def demo(
         return oracle(queries, repeats)
 
     fixed = {"k": k, "sigma": 1.0, "m": m, "batch": batch, "seed": seed + 2}
-    paper = recover(watched, n, gamma=None, method="paper", progress=True, **fixed)  # type: ignore[arg-type]
+    paper = recover(watched, n, gamma=0.25, method="paper", progress=True, **fixed)  # type: ignore[arg-type]
     table = Table("method", "answers", "worst ℓ2 error", "error bound", "status", title="the same two vectors")
     for name, r in (("frugal", frugal), (f"paper, batches of {batch}", paper)):
         table.add_row(name, f"{r.queries:,}", f"{match_error(r.vectors, truth):.3f}", f"{r.error_bound:.3f}", r.status)
@@ -134,7 +138,7 @@ def _save_picture(r: Recovery, truth: NDArray[Any] | None, out: Path) -> None:
         figure: Any = r.plot(truth).figure
         figure.savefig(out, dpi=130)
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"the picture cannot be written to {out} ({error}): give another --out") from None
+        raise InvalidInput(f"the picture cannot be written to {out} ({error}): give another file") from None
 
 
 @app.command("recover", epilog=EXIT_CODES)
@@ -146,7 +150,9 @@ def recover_command(
     simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with a random pair.")] = False,
     n: Annotated[int, typer.Option(help="Length of the vectors.")] = 100,
     k: Annotated[int | None, typer.Option(help="Coefficients of each vector that matter (or give --m).")] = None,
-    gamma: Annotated[float, typer.Option(help="Precision asked for.")] = 0.1,
+    gamma: Annotated[
+        float | None, typer.Option(help="Precision asked for; 0.1, or with --max-queries what the budget gives.")
+    ] = None,
     sigma: Annotated[float | None, typer.Option(help="Noise of the answers; measured if left out.")] = None,
     eta: Annotated[float, typer.Option(help="Allowed probability of failure.")] = 0.05,
     method: Annotated[MethodName, typer.Option(help="How to recover.")] = MethodName(DEFAULT_METHOD),
@@ -181,13 +187,15 @@ def recover_command(
     for name in given:
         if name not in options_of(method.value):
             raise InvalidInput(f"--{name} does not go with --method {method.value}: leave it out", option=name)
-    truth = None
+    if gamma is None and (max_queries is None or method.value != DEFAULT_METHOD):
+        gamma = 0.1
+    truth, simulated = None, None
     ask: Oracle
     if simulate:
-        truth = random_pair(n, k or 5, gap, seed=[seed, 0])
+        truth = random_pair(n, min(k or 5, n), gap, seed=[whole("seed", seed, 0, "a seed"), 0])
         # Without --sigma the simulated noise is 1, and the method has to find that out.
         noise = 1.0 if sigma is None and method.value != "noiseless" else sigma or 0.0
-        ask = SimulatedOracle(truth, noise, seed=[seed, 1])
+        ask = simulated = SimulatedOracle(truth, noise, seed=[seed, 1])
     else:
         ask = _load_oracle(str(oracle))
     settings: dict[str, Any] = {
@@ -205,6 +213,8 @@ def recover_command(
         ask = RecordedOracle(ask, record, {"oracle": oracle or f"simulated, gap {gap:g}", **settings})
         if ask.reused:
             typer.echo(f"{record}: {ask.reused:,} answers are there already", err=True)
+            if simulated is not None:
+                simulated.skip(ask.reused)
     r = recover(ask, max_queries=max_queries, progress=not quiet, **settings)
     if out is not None:
         try:
@@ -240,8 +250,9 @@ def _load_oracle(name: str) -> Oracle:
     sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise InvalidInput(f"the oracle's module {module_name!r} cannot be imported ({error}): {hint}") from None
+    except Exception as error:  # whatever the user's file does when it is loaded
+        what = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"the oracle's module {module_name!r} cannot be imported ({what}): {hint}") from None
     found: Any = module
     for part in attribute.split("."):
         found = getattr(found, part, None)

@@ -59,7 +59,10 @@ class OracleError(MixsenseError, RuntimeError):
 
 
 class BudgetError(MixsenseError, RuntimeError):
-    """The budget does not even cover the first round, so that nothing was asked."""
+    """The budget ends before there is any estimate, or a step needs more answers than anyone can hold.
+
+    `record` holds the answers that were received until then, if any.
+    """
 
 
 class ModelError(MixsenseError, RuntimeError):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixsense.errors import InvalidInput
-from mixsense.problem import as_vectors, real, whole
+from mixsense.problem import as_vectors, generator, real, whole
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def random_pair(n: int, k: int, gap: float, seed: Any = None, overlap: int | Non
     gap = real("gap", gap, "the distance between the two vectors", 0.0, strict=True)
     if k > n:
         raise InvalidInput(f"k is {k}, but the vectors have n = {n} coefficients: give k between 1 and {n}", k=k, n=n)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     if overlap is None:
         supports = [rng.choice(n, k, replace=False) for _ in range(2)]
     else:

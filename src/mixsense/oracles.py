@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.problem import Problem, as_vectors, real, whole
+from mixsense.problem import Problem, as_vectors, generator, real, whole
 from mixsense.rounds import Oracle, checked_answers
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ class SimulatedOracle:
         if isinstance(checked, str):
             raise InvalidInput("a simulated oracle needs its shares: give weights such as (0.7, 0.3)")
         self.weights = checked or (0.5, 0.5)
-        self._coin, self._noise = np.random.default_rng(seed).spawn(2)
+        self._coin, self._noise = generator(seed).spawn(2)
         self.count = 0
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
@@ -86,6 +86,12 @@ class SimulatedOracle:
             answers += self.sigma * self._noise.standard_normal(shape)
         self.count += answers.size
         return answers
+
+    def skip(self, count: int) -> None:
+        """Pass over so many answers of the stream: they were given before, by an oracle with the same seed."""
+        self._coin.random(count)
+        if self.sigma:
+            self._noise.standard_normal(count)
 
 
 class ReplayOracle:
@@ -173,10 +179,16 @@ class RecordedOracle:
     def __init__(self, oracle: Oracle, path: str | os.PathLike[str], run: dict[str, Any]) -> None:
         self._oracle = oracle
         self._path = Path(path)
-        record = self._read(run) if self._path.exists() else []
+        try:
+            begun = self._path.exists() and self._path.stat().st_size > 0
+            record = self._read(run) if begun else []
+            if not begun:
+                self._append({"mixsense_record": 1, "run": run})
+        except OSError as error:
+            raise InvalidInput(
+                f"{self._path} cannot be used as a record ({error.strerror}): give another file"
+            ) from None
         self.reused = sum(len(row) for _, answers in record for row in answers)
-        if not self._path.exists():
-            self._append({"mixsense_record": 1, "run": run})
         self._replay = ReplayOracle(record, then=self._ask)
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
@@ -195,8 +207,8 @@ class RecordedOracle:
             os.fsync(file.fileno())  # an answer that was paid for survives a crash
 
     def _read(self, run: dict[str, Any]) -> list[tuple[Any, Any]]:
-        whole_lines, _, torn = self._path.read_text(encoding="utf-8").rpartition("\n")
         try:
+            whole_lines, _, torn = self._path.read_text(encoding="utf-8").rpartition("\n")
             first, *lines = [json.loads(line) for line in whole_lines.splitlines()]
             known = first["run"]
             record = [(line["queries"], line["answers"]) for line in lines]

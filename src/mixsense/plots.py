@@ -65,7 +65,7 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
 
 
 def _stems(axes: Any, vector: NDArray[np.float64], colour: str) -> None:
-    places = np.flatnonzero(vector)
+    places = np.flatnonzero(np.abs(vector) > 0.002 * np.abs(vector).max(initial=0.0))
     axes.vlines(places, 0, vector[places], color=colour, linewidth=1.5)
     axes.plot(places, vector[places], "o", color=colour, markersize=3)
     axes.axhline(0, color="0.6", linewidth=0.6)

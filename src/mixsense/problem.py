@@ -43,6 +43,14 @@ def real(name: str, value: Any, hint: str, low: float = -math.inf, *, strict: bo
     return number
 
 
+def generator(seed: Any) -> np.random.Generator:
+    """Return a random generator for a seed, or say what a seed is."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"seed is {seed!r}: give a whole number of at least 0 ({error})", seed=seed) from None
+
+
 def as_vectors(vectors: ArrayLike, name: str = "vectors") -> Array:
     """Return a pair of vectors as a finite (2, n) array, or say what is wrong with them."""
     try:
@@ -124,8 +132,8 @@ class Problem:
 
 
 def _weights(weights: Any) -> Weights | str | None:
-    if weights is None or weights == "estimate":
-        return weights  # type: ignore[no-any-return]
+    if weights is None or (isinstance(weights, str) and weights == "estimate"):
+        return weights
     hint = 'give two shares such as (0.7, 0.3), or None for equal ones, or "estimate"'
     if isinstance(weights, str):
         raise InvalidInput(f"weights is {weights!r}: {hint}", weights=weights)

@@ -87,6 +87,7 @@ class Recovery:
 
     def _rows(self, names: Sequence[str] | None) -> tuple[list[tuple[str, ...]], int]:
         n = self.vectors.shape[1]
+        names = None if names is None else list(names)
         if names is not None and len(names) != n:
             raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
         size = np.abs(self.vectors).max(axis=0)
@@ -95,7 +96,7 @@ class Recovery:
 
         def cell(i: int, j: int) -> str:
             error = "" if self.stderr is None else f" ± {self.stderr[i, j]:.3f}"
-            return f"{self.vectors[i, j]:+.3f}{error}" if self.vectors[i, j] else "·"
+            return f"{self.vectors[i, j]:+.3f}{error}" if abs(self.vectors[i, j]) >= 0.0005 * size.max() else "·"
 
         labels = range(n) if names is None else names
         rows: list[tuple[str, ...]] = [(str(labels[j]), cell(0, j), cell(1, j)) for j in sorted(shown)]
@@ -184,7 +185,9 @@ class Recovery:
                 stderr=None if data["stderr"] is None else np.array(data["stderr"], dtype=np.float64),
                 diagnostics=data["diagnostics"],
             )
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidInput):
+                raise
             raise InvalidInput(f"not a mixsense result ({error}): give the text that to_json() returned") from None
 
 

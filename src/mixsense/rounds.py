@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixsense.errors import BudgetError, InvalidInput, ModelError, OracleError
+from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
 
 Array = NDArray[np.float64]
 Record = list[tuple[Array, Array]]
@@ -24,6 +24,8 @@ Record = list[tuple[Array, Array]]
 CALLS_PER_ROUND = 64
 """A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
 
+LARGEST_ANSWER = 1e100
+"""Squares of larger numbers leave the range of floats."""
 LARGEST_ROUND = 200_000_000
 """More answers than this in one round do not fit into memory; nobody pays for them either."""
 
@@ -49,7 +51,7 @@ class Round:
         What these answers are for, shown as progress.
     estimate : callable, optional
         Gives the method's result from the answers so far; what a driver returns when it must stop here.
-        Every round but the first has one.
+        The rounds before a first estimate have none.
 
     Examples
     --------
@@ -127,7 +129,8 @@ def run(
     OracleError
         The oracle raised or gave an unusable answer. `record` holds all answers received before.
     BudgetError
-        `max_queries` does not cover the first round; nothing was asked.
+        `max_queries` ends before there is any estimate, or a round is beyond all means.
+    Any other exception, Ctrl-C included, leaves with the answers so far as its attribute `record`.
 
     Examples
     --------
@@ -140,6 +143,19 @@ def run(
     Result(mean=np.float64(1.0), queries=5)
     """
     record: Record = []
+    try:
+        return _drive(method, oracle, max_queries, progress, record)
+    except MixsenseError as error:
+        error.data.setdefault("record", record)
+        raise
+    except BaseException as error:  # Ctrl-C or a bug: what was paid for travels with it
+        error.record = record  # type: ignore[attr-defined]
+        raise
+
+
+def _drive(
+    method: Method[R], oracle: Oracle, max_queries: int | None, progress: ProgressHook | None, record: Record
+) -> R:
     asked = 0
     answers: Array | None = None
     while True:
@@ -147,9 +163,6 @@ def run(
             current = method.send(answers)  # type: ignore[arg-type]  # None starts a generator
         except StopIteration as stop:
             return _counted(stop.value, asked)  # type: ignore[no-any-return]
-        except ModelError as error:
-            error.data["record"] = record
-            raise
         if max_queries is not None and asked + current.size > max_queries:
             method.close()
             return _counted(_budget_spent(current, asked, max_queries), asked)  # type: ignore[no-any-return]
@@ -159,7 +172,6 @@ def run(
                 f"the next step ({current.label}) needs {current.size:,} answers, {len(current.queries)} queries asked "
                 f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before; {_kept(record)}",
                 needed=asked + current.size,
-                record=record,
             )
         answers = _ask(current, oracle, record, asked, max_queries, progress)
         asked += current.size
@@ -171,10 +183,11 @@ def _counted(result: Any, asked: int) -> Any:
 
 def _budget_spent(current: Round, asked: int, max_queries: int) -> Any:
     if current.estimate is None:
+        spent = f"{asked} answers were used before" if asked else "nothing was asked"
         raise BudgetError(
-            f"max_queries is {max_queries}, but the first step ({current.label}) needs {current.size} answers "
-            f"({len(current.queries)} queries, {current.repeats} times each): nothing was asked; raise "
-            f"max_queries, or ask for less",
+            f"max_queries is {max_queries}, but the step '{current.label}' needs {current.size} answers "
+            f"({len(current.queries)} queries, {current.repeats} times each) and {spent}: give max_queries of at least "
+            f"{asked + current.size}, or ask for less",
             max_queries=max_queries,
             needed=asked + current.size,
         )
@@ -196,12 +209,10 @@ def _ask(
         queries = current.queries[start : start + rows]
         try:
             raw = oracle(queries, current.repeats)
-        except KeyboardInterrupt as stop:
-            stop.record = record  # type: ignore[attr-defined]
-            raise
         except OracleError as error:
-            error.data.setdefault("record", record)
-            raise
+            if "record" not in error.data:
+                error = OracleError(f"{error} ({current.label}); {_kept(record)}", **error.data, record=record)
+            raise error from None
         except Exception as error:
             where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
             raise OracleError(
@@ -227,11 +238,11 @@ def checked_answers(
     raw: Any, q: int, repeats: int, label: str = "", first: int = 0, record: Record | None = None
 ) -> Array:
     """Return the oracle's answers as a (q, repeats) array of finite floats, or raise `OracleError`."""
-    record = [] if record is None else record
 
     def refuse(message: str, **data: Any) -> OracleError:
-        where = f" ({label})" if label else ""
-        return OracleError(f"{message}{where}; {_kept(record)}", record=record, received=raw, **data)
+        if record is None:
+            return OracleError(message, received=raw, **data)
+        return OracleError(f"{message} ({label}); {_kept(record)}", record=record, received=raw, **data)
 
     try:
         found = np.asarray(raw)
@@ -248,12 +259,12 @@ def checked_answers(
             f"needed is shape ({q}, {repeats}): one row a query, one column a repeat"
         )
     answers = found.astype(np.float64)
-    bad = np.argwhere(~np.isfinite(answers))
+    bad = np.argwhere(~(np.abs(answers) <= LARGEST_ANSWER))
     if len(bad):
         i, j = (int(index) for index in bad[0])
         raise refuse(
-            f"the oracle answered {answers[i, j]} to query {first + i} (repeat {j}); needed are finite numbers: "
-            "let the oracle ask again, or raise",
+            f"the oracle answered {answers[i, j]} to query {first + i} (repeat {j}); needed are finite numbers "
+            f"up to {LARGEST_ANSWER:g}: let the oracle ask again, or raise",
             query=first + i,
             repeat=j,
         )

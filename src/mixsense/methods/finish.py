@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixsense.constants import THEORY, Constants
+from mixsense.constants import Constants
 from mixsense.decode import basis_pursuit
 from mixsense.recovery import Recovery
 
@@ -41,7 +41,7 @@ def decode(X: Array, u: Array, stderr: Array, constants: Constants, printed_radi
     (r, n) array
     """
     m = len(X)
-    if constants is THEORY:
+    if constants.name == "theory":
         return basis_pursuit(X / math.sqrt(m), u.T / math.sqrt(m), printed_radius).value.T
     A = X / (stderr[:, None] * math.sqrt(m))
     b = (u / (stderr * math.sqrt(m))).T

@@ -18,7 +18,7 @@ from mixsense.certify import (
     uniform_p_value,
 )
 from mixsense.design import ENERGY, Steering, focus, gaussian, steer, zero
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.noiseless import noiseless
 from mixsense.methods.pool import ONE, SURE, Answers, Pool, Setup, held_out, refit
 from mixsense.problem import Problem
@@ -64,16 +64,16 @@ def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Me
     Notes
     -----
     1. Start: Gaussian queries, each asked once. Routes to a first pair: annealed EM with a lasso, and the second
-    moments of the answers (which see β² = −β¹). 2. Stages: each adds a fifth more answers, to queries focused on the
-    coordinates that seem to matter and pushed along the estimated difference until their answers label themselves;
-    all fits are renewed on all answers, and the held-out likelihood of each route is kept. 3. Finish: spike-and-slab
-    EM, standard errors from the observed information of the mixture. 4. Checks: one vector against two, and the
-    probability transform of answers that the fit had not seen.
+    moments of the answers (which see β² = −β¹). 2. Stages: each adds at most a fifth more answers, to queries focused
+    on the coordinates that seem to matter and pushed along the estimated difference until their answers label
+    themselves; all fits are renewed on all answers, and the held-out likelihood of each route is kept. 3. Finish:
+    spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: one vector against two,
+    and the probability transform of answers that the fit had not seen.
     """
     if problem.gamma is None and problem.max_queries is None:
         raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
     n, budget = problem.n, problem.max_queries or 10**9
-    first = first_batch(n, problem.k, budget)
+    first, enough = first_batch(n, problem.k, budget), first_batch(n, problem.k, 10**9)
     answers = Answers(n, int(min(budget, 8 * first)))
     setup, offset = yield from set_up(problem, answers, budget)
     if setup.sigma == 0:
@@ -87,11 +87,11 @@ def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Me
     story: list[dict[str, Any]] = []
     transforms: list[Array] = []
     while True:
-        settled = pool.lead > SURE or pool.lead < -ONE
+        settled = answers.N >= enough and (pool.lead > SURE or (pool.lead < -ONE and answers.N >= 2 * enough))
         bound = SAFETY * error_quantile(pool.winner, setup.eta) if settled else math.inf
         story.append(_stage(answers, pool, bound))
         left = budget - answers.N
-        reached = problem.gamma is not None and bound <= problem.gamma and (pool.lead > 0 or answers.N >= 2 * first)
+        reached = problem.gamma is not None and bound <= problem.gamma
         if left <= 0 or reached:
             return _finish(answers, pool, setup, bound, reached, story, transforms, offset)
         q = next_size(answers.N, left, bound, problem.gamma)
@@ -139,7 +139,9 @@ def set_up(problem: Problem, answers: Answers, budget: int) -> Method[tuple[Setu
         _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(y**2)))
-        if count > 2 and y.std() > 0:
+        if count > 2 and y.any() and y.std() == 0:
+            raise ModelError(f"the oracle answers {y[0]:g} whenever x = 0, without noise: subtract this offset")
+        if count > 2 and sigma > 0:
             offset = float(y.mean() / (y.std(ddof=1) / math.sqrt(count)))
     free = problem.weights == "estimate"
     equal = problem.weights is None or isinstance(problem.weights, str)
@@ -222,7 +224,8 @@ def _finish(
         warnings.append(
             f"one share is {winner.weights.min():.3f}: a model that answers so seldom cannot be told from outliers"
         )
-    status = "uncertain" if warnings else "single" if one else "certified" if reached else "budget"
+    single = one and math.isfinite(bound)
+    status = "uncertain" if warnings else "single" if single else "certified" if reached else "budget"
     rows = [0, 0] if one else [0, 1]
     delta = pool.best.beta[0] - pool.best.beta[1]
     N = max(answers.N - answers.zeros, 1)

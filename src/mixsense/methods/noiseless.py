@@ -97,10 +97,11 @@ def both_values(X: Array, eta: float) -> Method[Array]:
         return np.flatnonzero(high - low <= EQUAL * scale)
 
     def best() -> Recovery:
-        middle = (low + high) / (2 * math.sqrt(m))
-        vector = basis_pursuit(
-            X / math.sqrt(m), middle, 0.0 if m <= X.shape[1] else float(np.linalg.norm(middle))
-        ).value
+        # The mean model is within half the distance of the two values; where only one was seen, that of the others.
+        half = (high - low) / 2
+        half[unseen()] = np.median(half)
+        middle, radius = (low + high) / (2 * math.sqrt(m)), float(np.linalg.norm(half)) / math.sqrt(m)
+        vector = basis_pursuit(X / math.sqrt(m), middle, max(radius, float(np.linalg.norm(middle)) / 2)).value
         return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
 
     while len(open_ := unseen()):

@@ -28,6 +28,8 @@ class Settings:
         if problem.gamma is None and batch is None:
             raise InvalidInput(f"gamma is None: method={method!r} needs one, such as gamma=0.1, or a fixed batch")
         c = preset(constants)
+        if problem.sigma is None and c.name == "theory":
+            raise InvalidInput("sigma is None: the proofs' constants hold for a known sigma; give it")
         return cls(number_of_queries(problem, method, m, c), batch, c)
 
 

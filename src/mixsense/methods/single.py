@@ -14,6 +14,7 @@ from mixsense.constants import Constants
 from mixsense.design import gaussian
 from mixsense.estimate import Accuracy, Batches, Gap, measure_gap, measure_sigma
 from mixsense.methods.finish import decode, decoding_error, one_vector, supported_sparsity
+from mixsense.methods.noiseless import noiseless
 from mixsense.methods.settings import Settings
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
@@ -60,7 +61,8 @@ def single(
     sigma, sigma2_error = problem.sigma, 0.0
     if sigma is None:
         sigma, sigma2_error = yield from measure_sigma(problem.n, c.noise_samples)
-        sigma = sigma or np.finfo(float).tiny  # no noise at all: one answer more or less makes no difference
+        if sigma == 0:
+            return (yield from noiseless(replace(problem, sigma=0.0), rng, m=m, constants=c))
     accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(m / problem.eta), c, settings.batch)
 
     X = gaussian(m, problem.n, rng)
