@@ -41,7 +41,7 @@ def tagged(vectors: ArrayLike, sigma: float, queries: int, weights: tuple[float,
     Examples
     --------
     >>> round(tagged([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]], sigma=1.0, queries=400), 2)
-    0.12
+    0.11
     """
     beta, sigma, N, share = _checked(vectors, sigma, queries, weights)
     component, _ = np.nonzero(beta)
