@@ -22,7 +22,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def assert_alike(printed, shown):
-    """Equal texts, but for numbers: another BLAS rounds otherwise, and an adaptive method may then stop a little later."""
+    """Equal but for numbers: another BLAS rounds otherwise, and an adaptive method may then stop a little later."""
     for ours, theirs in zip(printed.split(), shown.split(), strict=True):
         numbers = [re.sub(r"[,;±]", "", text) for text in (ours, theirs)]
         try:
