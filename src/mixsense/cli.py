@@ -125,7 +125,9 @@ def _beside_truth(r: Recovery, truth: NDArray[Any]) -> Any:
     largest = np.argsort(-np.abs(found).max(axis=0), kind="stable")[:12]
     support = np.flatnonzero(np.abs(truth).max(axis=0))
     for j in sorted({*support.tolist(), *largest[np.abs(found[:, largest]).max(axis=0) > 0.05].tolist()}):
-        cells = [f"{value:+.3f}" if value else "·" for i in (0, 1) for value in (truth[i, j], found[i, j])]
+        cells = [
+            f"{value:+.3f}" if abs(value) >= 0.0005 else "·" for i in (0, 1) for value in (truth[i, j], found[i, j])
+        ]
         table.add_row(str(j), *cells)
     return table
 
