@@ -51,5 +51,5 @@ def test_a_misfit_is_explained():
     X, y = answers(PAIR, 2000, 2)
     rng = np.random.default_rng(1)
     assert "linearly" in explain_misfit(X, y + 0.2 * y**2, fitted())
-    assert "heavy tails" in explain_misfit(X, y + rng.standard_t(3, 2000) - rng.standard_normal(2000) * 0, fitted())
+    assert "heavy tails" in explain_misfit(X, y + rng.standard_t(3, 2000), fitted())
     assert "skewed" in explain_misfit(X, y + rng.exponential(2, 2000) - 2, fitted())
