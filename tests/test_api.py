@@ -64,7 +64,7 @@ def test_every_method_names_its_options():
     for name in METHODS:
         wanted = {"steer"} if name == "frugal" else {"m", "constants"}
         assert wanted <= set(options_of(name))
-    assert options_of("frugal") == ("steer",)
+    assert options_of("frugal") == ("steer", "design")
 
 
 def test_progress_hook_is_called():

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from mixsense.design import Box
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.problem import Problem, generator
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Oracle, ProgressHook, run
+from mixsense.units import SLACK, Units, feature_names, in_units
 
 METHODS = ("frugal", "paper", "single", "noiseless")
 """The names that `recover` takes as its method."""
@@ -48,7 +51,85 @@ def options_of(name: str) -> tuple[str, ...]:
     >>> options_of("paper")
     ('m', 'batch', 'pairs', 'constants')
     """
-    return tuple(inspect.signature(method_named(name)).parameters)[2:]
+    return tuple(name for name in list(inspect.signature(method_named(name)).parameters)[2:] if name != "box")
+
+
+def prepare(
+    n: int,
+    gamma: float | None = 0.1,
+    k: int | None = None,
+    sigma: float | None = None,
+    eta: float = 0.05,
+    method: str = DEFAULT_METHOD,
+    weights: tuple[float, float] | str | None = None,
+    max_queries: int | None = None,
+    seed: Any = None,
+    features: Sequence[str] | None = None,
+    box: Any = None,
+    intercept: bool = False,
+    **options: Any,
+) -> Method[Recovery]:
+    """Check everything and return the method, ready to be driven; its queries are in the user's units.
+
+    Parameters
+    ----------
+    n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, **options
+        As for `recover`.
+
+    Returns
+    -------
+    generator
+        Yields rounds, is sent answers, returns a `Recovery`; see `mixsense.rounds`.
+
+    Examples
+    --------
+    >>> next(prepare(3, box=[(0, 10), (0, 1), (1, 7)], sigma=1.0, seed=0)).queries[0]
+    array([10.,  1.,  1.])
+    """
+    problem = Problem(n=n, gamma=gamma, k=k, sigma=sigma, eta=eta, weights=weights, max_queries=max_queries)
+    make = method_named(method)
+    for name in options:
+        if name not in options_of(method):
+            raise InvalidInput(
+                f"method {method!r} has no option {name!r}: it takes {', '.join(options_of(method))}",
+                option=name,
+                method=method,
+            )
+    rng = generator(seed)
+    names = None if features is None else feature_names(problem.n, features)
+    if box is None:
+        if intercept:
+            raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")
+        if "design" in options:
+            raise InvalidInput("design is for queries in a box: give box=[(low, high), ...], or leave design out")
+        return _named(make(problem, rng, **options), names)
+    units = Units.of(problem.n, features, box, intercept)
+    return _named(boxed(make, problem, rng, units, options), units.features)
+
+
+def boxed(
+    make: Callable[..., Method[Recovery]],
+    problem: Problem,
+    rng: np.random.Generator,
+    units: Units,
+    options: dict[str, Any],
+) -> Method[Recovery]:
+    """Run a method inside of a box; γ and the error bound are about the effects of half of each feature's range."""
+    if "box" in inspect.signature(make).parameters:
+        design = options.get("design", "corners")
+        inside = Box(problem.n, design, bool(units.intercept or units.middle.any()), units.centre, units.intercept)
+        return in_units(make(problem, rng, **{**options, "box": inside}), units, units.half, units.middle)
+    if units.intercept:
+        raise InvalidInput("the paper's methods have no intercept: use method='frugal', or leave intercept out")
+    # Entries of Gaussian queries end at 3, those of their sums and differences at 6: the edge of the box.
+    gamma = None if problem.gamma is None else problem.gamma / SLACK
+    scaled = replace(problem, gamma=gamma, limit=SLACK / 2)
+    return in_units(make(scaled, rng, **options), units, units.reach() / SLACK, np.zeros(problem.n), SLACK)
+
+
+def _named(method: Method[Recovery], names: tuple[str, ...] | None) -> Method[Recovery]:
+    r = yield from method
+    return r if names is None else replace(r, names=names)
 
 
 def recover(
@@ -63,6 +144,10 @@ def recover(
     max_queries: int | None = None,
     seed: Any = None,
     progress: bool | ProgressHook = False,
+    *,
+    features: Sequence[str] | None = None,
+    box: Any = None,
+    intercept: bool = False,
     **options: Any,
 ) -> Recovery:
     """Recover both hidden vectors behind an oracle.
@@ -94,8 +179,16 @@ def recover(
         drawn and stored in ``diagnostics["seed"]``.
     progress : bool or callable
         True shows a progress bar (quiet lines where there is no terminal); a callable receives `Progress` objects.
+    features : sequence of str, optional
+        What the n coordinates are called.
+    box : sequence of (low, high), optional
+        The range of each coordinate: no query leaves it. γ and the error bound are then about the effects of half of
+        each range on the answer; the vectors come back in the user's units.
+    intercept : bool
+        Each model has a constant of its own (with method "frugal" in a box); see `Recovery.intercept`.
     **options
-        What the method takes besides: `steer` for "frugal"; m, batch, pairs, constants for the paper's methods.
+        What the method takes besides: `steer` for "frugal", and in a box `design`, "corners" or "gaussian"; m, batch,
+        pairs, constants for the paper's methods.
 
     Returns
     -------
@@ -120,24 +213,14 @@ def recover(
     >>> r.status, r.queries < 1000, ms.match_error(r.vectors, pair) < 0.2
     ('certified', True, True)
     """
-    problem = Problem(n=n, gamma=gamma, k=k, sigma=sigma, eta=eta, weights=weights, max_queries=max_queries)
     if not callable(oracle):
         raise InvalidInput(
             f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats) that returns the answers",
             oracle=oracle,
         )
-    make = method_named(method)
-    allowed = options_of(method)
-    for name in options:
-        if name not in allowed:
-            raise InvalidInput(
-                f"method {method!r} has no option {name!r}: it takes {', '.join(allowed)}",
-                option=name,
-                method=method,
-            )
     if seed is None:
         seed = secrets.randbits(63)
-    rng = generator(seed)
+    asking = prepare(n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, **options)
     hook = None
     if callable(progress):
         hook = progress
@@ -146,7 +229,7 @@ def recover(
 
         hook = Bar()
     try:
-        result = run(make(problem, rng, **options), oracle, max_queries, hook)
+        result = run(asking, oracle, max_queries, hook)
     except MixsenseError as error:
         error.data.setdefault("seed", seed)  # to go on from the record, the queries must be drawn again
         raise

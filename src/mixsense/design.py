@@ -13,18 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixsense.errors import InvalidInput
+
 Array = NDArray[np.float64]
 
 
-def gaussian(m: int, n: int, rng: np.random.Generator) -> Array:
-    """Draw m queries with independent standard normal entries.
+def gaussian(m: int, n: int, rng: np.random.Generator, limit: float | None = None) -> Array:
+    """Draw m queries with independent standard normal entries; those beyond `limit` are drawn again.
 
     Examples
     --------
     >>> gaussian(3, 5, np.random.default_rng(0)).shape
     (3, 5)
     """
-    return rng.standard_normal((m, n))  # x ~ N(0, I)
+    X = rng.standard_normal((m, n))  # x ~ N(0, I)
+    while limit is not None and (beyond := np.abs(X) > limit).any():
+        X[beyond] = rng.standard_normal(int(beyond.sum()))
+    return X
 
 
 def zero(n: int) -> Array:
@@ -129,3 +134,113 @@ def _reach(natural: Array, mean_square: float, top: float) -> float:
         fits = float((np.maximum(middle - natural, 0) ** 2).mean()) <= mean_square
         low, high = (middle, high) if fits else (low, middle)
     return low
+
+
+DESIGNS = ("corners", "gaussian")
+"""How queries are drawn inside of a box."""
+LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Shares of the largest separation that corners may be pushed to."""
+TRIED = 400
+"""Corners drawn to see what a separation tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Queries in coded units, z ∈ [−1, 1]ⁿ, and the rows that their answers are linear in.
+
+    Parameters
+    ----------
+    n : int
+        Number of features.
+    design : str
+        "corners": every entry is ±1. "gaussian": normal entries, three standard deviations reach the edge.
+    level : bool
+        Each model has a level in the middle of the box; rows are then (1, z).
+    centre : (n,) array
+        The middle of the box, seen from x = 0.
+    intercept : bool
+        The user wants the constant at x = 0 reported.
+
+    Examples
+    --------
+    >>> Box(2, "corners", True, np.zeros(2)).rows(np.array([[1.0, -1.0]]))
+    array([[ 1.,  1., -1.]])
+    """
+
+    n: int
+    design: str
+    level: bool
+    centre: Array
+    intercept: bool = False
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise InvalidInput(f"design is {self.design!r}: give 'corners' or 'gaussian'", design=self.design)
+
+    def rows(self, Z: Array) -> Array:
+        """Return what the answers to coded queries are linear in."""
+        return np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if self.level else Z
+
+    def draw(self, q: int, rng: np.random.Generator) -> Array:
+        """Draw q queries without steering."""
+        if self.design == "gaussian":
+            return gaussian(q, self.n, rng, limit=3.0) / 3
+        return rng.choice([-1.0, 1.0], (q, self.n))
+
+    def steer(self, q: int, delta: Array, sigma: float, rng: np.random.Generator) -> Array:
+        """Draw q corners whose answers label themselves as far as that helps.
+
+        Parameters
+        ----------
+        q : int
+            How many.
+        delta : (n,) or (1 + n,) array
+            Estimated difference of the two models' rows.
+        sigma : float
+            Noise of an answer.
+
+        Notes
+        -----
+        Every entry has its largest size already; steering means choosing the signs on the features where the models
+        differ. A corner whose two means are less than `reach` apart is flipped there, one feature after the other in
+        random order, until they are. Too much of that, and the features always move together: the reach with the
+        smallest trace of the inverse information on those features wins.
+        """
+        offset, slope = (float(delta[0]), delta[1:]) if self.level else (0.0, delta)
+        Z = self.draw(q, rng)
+        if self.design == "gaussian" or not slope.any():
+            return Z
+        most = min(LABEL * sigma, abs(offset) + float(np.abs(slope).sum()))
+        trial = self.draw(TRIED, rng)
+        told = [_corners_told(flip(trial, slope, offset, share * most, rng), slope, offset, sigma) for share in LEVELS]
+        return flip(Z, slope, offset, LEVELS[int(np.argmin(told))] * most, rng)
+
+
+def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Generator) -> Array:
+    """Flip entries of corners at random, until |offset + ⟨z, slope⟩| ≥ reach or no flip helps.
+
+    Examples
+    --------
+    >>> flip(np.array([[1.0, -1.0, 1.0]]), np.array([3.0, 2.0, 0.0]), 0.0, 4.0, np.random.default_rng(0))
+    array([[1., 1., 1.]])
+    """
+    here = np.flatnonzero(slope)
+    apart = offset + Z @ slope
+    side = np.where(apart < 0, -1.0, 1.0)
+    order = rng.random((len(Z), len(here))).argsort(axis=1)
+    gain = np.maximum(-2 * side[:, None] * Z[:, here] * slope[here], 0)  # what each flip would add
+    gain = np.take_along_axis(gain, order, axis=1)
+    before = np.abs(apart)[:, None] + np.cumsum(gain, axis=1) - gain
+    turned = np.zeros((len(Z), len(here)), dtype=np.bool_)
+    np.put_along_axis(turned, order, (before < reach) & (gain > 0), axis=1)
+    Z = Z.copy()
+    Z[:, here] = np.where(turned, -Z[:, here], Z[:, here])
+    return Z
+
+
+def _corners_told(Z: Array, slope: Array, offset: float, sigma: float) -> float:
+    """Trace of the inverse information on the features where the models differ."""
+    A = np.concatenate([np.ones((len(Z), 1)), Z[:, slope != 0]], axis=1)
+    s2 = ((offset + Z @ slope) / sigma) ** 2
+    J = (A.T * (s2 / (s2 + 2))) @ A / len(Z)
+    return float(np.trace(np.linalg.inv(J + 1e-6 * np.eye(len(J)))))

@@ -78,7 +78,11 @@ class Batches:
 
     def ask(self, X: Array, index: Index, repeats: int, label: str, best: Best) -> Method[None]:
         """Ask the queries X[index] `repeats` times more."""
-        y = yield Round(X[index], repeats, label, best)
+        asked = Round(X[index], repeats, label, best)
+        drawn = asked.queries
+        y = yield asked
+        if asked.queries is not drawn:  # a store knew what was really asked
+            X[index] = asked.queries
         for i, row in zip(index, y, strict=True):
             self.answers[i] = np.concatenate([self.answers[i], row])
 

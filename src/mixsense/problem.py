@@ -87,6 +87,8 @@ class Problem:
         Shares of the two vectors. None means equal.
     max_queries : int or None
         Hard limit on the number of answers.
+    limit : float or None
+        Largest entry of a Gaussian query; where queries have to fit into a box.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class Problem:
     eta: float = 0.05
     weights: Weights | str | None = None
     max_queries: int | None = None
+    limit: float | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:

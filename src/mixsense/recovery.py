@@ -24,6 +24,7 @@ STATUSES = {
     "single": "the answers support one vector only; both rows are equal",
     "budget": "max_queries ran out; the best estimate so far",
     "uncertain": "finished, but a check failed; diagnostics['warnings'] says which",
+    "open": "the study goes on; the best estimate so far",
 }
 """Every status, with its meaning."""
 
@@ -40,7 +41,7 @@ class Recovery:
     vectors : (2, n) array
         The recovered vectors, in no particular order.
     status : str
-        "certified", "single", "budget" or "uncertain"; see `STATUSES`.
+        "certified", "single", "budget" or "uncertain", and "open" while a study goes on; see `STATUSES`.
     queries : int
         Number of answers used.
     error_bound : float
@@ -53,6 +54,10 @@ class Recovery:
         Standard error of each coefficient, where the method has one.
     diagnostics : dict
         How the method got there; plain values only, so that it can be stored as JSON.
+    intercept, intercept_stderr : (2,) array or None
+        The constant of each model and its standard error, where one was asked for.
+    names : tuple of str or None
+        What the coefficients are called.
 
     Examples
     --------
@@ -69,11 +74,14 @@ class Recovery:
     weights: Array = field(default_factory=lambda: np.array([0.5, 0.5]))
     stderr: Array | None = None
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    intercept: Array | None = None
+    intercept_stderr: Array | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise InvalidInput(f"status is {self.status!r}; it must be one of {', '.join(STATUSES)}")
-        for name in ("vectors", "weights", "stderr"):
+        for name in ("vectors", "weights", "stderr", "intercept", "intercept_stderr"):
             value = getattr(self, name)
             if value is not None:
                 value = np.array(value, dtype=np.float64)
@@ -87,7 +95,7 @@ class Recovery:
 
     def _rows(self, names: Sequence[str] | None) -> tuple[list[tuple[str, ...]], int]:
         n = self.vectors.shape[1]
-        names = None if names is None else list(names)
+        names = self.names if names is None else list(names)
         if names is not None and len(names) != n:
             raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
         size = np.abs(self.vectors).max(axis=0)
@@ -100,7 +108,12 @@ class Recovery:
 
         labels = range(n) if names is None else names
         rows: list[tuple[str, ...]] = [(str(labels[j]), cell(0, j), cell(1, j)) for j in sorted(shown)]
-        return rows, len(worth) - len(rows)
+        hidden = len(worth) - len(rows)
+        if self.intercept is not None:
+            error = np.full(2, np.nan) if self.intercept_stderr is None else self.intercept_stderr
+            cells = [f"{a:+.3f} ± {e:.3f}" for a, e in zip(self.intercept, error, strict=True)]
+            rows.append(("(intercept)", *cells))
+        return rows, hidden
 
     def _headline(self) -> str:
         bound = f"error at most {self.error_bound:.3g}" if math.isfinite(self.error_bound) else "no error bound"
@@ -112,7 +125,7 @@ class Recovery:
         Parameters
         ----------
         names : sequence of str, optional
-            A name for each of the n coefficients; their positions by default.
+            A name for each of the n coefficients; the recovery's own `names`, or their positions, by default.
 
         Examples
         --------
@@ -165,6 +178,9 @@ class Recovery:
                 "vectors": self.vectors.tolist(),
                 "stderr": None if self.stderr is None else self.stderr.tolist(),
                 "diagnostics": self.diagnostics,
+                "intercept": None if self.intercept is None else self.intercept.tolist(),
+                "intercept_stderr": None if self.intercept_stderr is None else self.intercept_stderr.tolist(),
+                "names": None if self.names is None else list(self.names),
             }
         )
 
@@ -184,6 +200,9 @@ class Recovery:
                 weights=np.array(data["weights"], dtype=np.float64),
                 stderr=None if data["stderr"] is None else np.array(data["stderr"], dtype=np.float64),
                 diagnostics=data["diagnostics"],
+                intercept=data.get("intercept"),
+                intercept_stderr=data.get("intercept_stderr"),
+                names=None if data.get("names") is None else tuple(data["names"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInput):

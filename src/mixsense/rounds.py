@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,6 +77,18 @@ class Round:
     def size(self) -> int:
         """Number of answers that this round costs."""
         return len(self.queries) * self.repeats
+
+    def replay(self, queries: Array) -> None:
+        """Put the queries that were really asked in the place of those that were drawn.
+
+        A driver that goes on from a store does this before it sends the answers, so that another random stream cannot
+        change what has been asked, nor how much. Methods read a round's queries after its answers have come.
+        """
+        if queries.ndim != 2 or queries.shape[1] != self.queries.shape[1]:
+            raise InvalidInput(f"the round has queries of shape {self.queries.shape}, those replayed {queries.shape}")
+        queries = np.ascontiguousarray(queries, dtype=np.float64).view()
+        queries.flags.writeable = False
+        object.__setattr__(self, "queries", queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,25 +168,82 @@ def run(
 def _drive(
     method: Method[R], oracle: Oracle, max_queries: int | None, progress: ProgressHook | None, record: Record
 ) -> R:
-    asked = 0
-    answers: Array | None = None
-    while True:
+    steps = Steps(method, max_queries)
+    while (current := steps.current) is not None:
+        steps.send(_ask(current, oracle, record, steps.asked, max_queries, progress))
+    return steps.result  # type: ignore[return-value]  # there is no round only when there is a result
+
+
+class Steps(Generic[R]):
+    """A method, step by step: the round that waits for its answers or, at the end, the result.
+
+    What every driver shares: the count of the answers, and the budget.
+
+    Attributes
+    ----------
+    current : Round or None
+        What is to be asked now.
+    result : object or None
+        The method's result, as soon as there is nothing more to ask.
+    asked : int
+        Answers sent so far.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Result = make_dataclass("Result", ["mean", "queries"])
+    >>> def ask_zero():
+    ...     answers = yield Round(np.zeros((1, 3)), 5, "zero")
+    ...     return Result(float(answers.mean()), 0)
+    >>> steps = Steps(ask_zero())
+    >>> steps.current.label
+    'zero'
+    >>> steps.send(np.ones((1, 5)))
+    >>> steps.result
+    Result(mean=1.0, queries=5)
+    """
+
+    def __init__(self, method: Method[R], max_queries: int | None = None) -> None:
+        self._method = method
+        self._max_queries = max_queries
+        self.asked = 0
+        self.current: Round | None = None
+        self.result: R | None = None
+        self._step(None)
+
+    def send(self, answers: Array) -> None:
+        """Give the current round's answers, (q, repeats), to the method."""
+        if self.current is None:
+            raise InvalidInput("the method has ended: there is no round to answer")
+        self.asked += self.current.size
+        self._step(answers)
+
+    def estimate(self) -> R | None:
+        """Return the result or, before there is one, the best estimate so far; None if there is not any yet."""
+        if self.current is None:
+            return self.result
+        best = self.current.estimate
+        return None if best is None else _counted(best(), self.asked)
+
+    def _step(self, answers: Array | None) -> None:
         try:
-            current = method.send(answers)  # type: ignore[arg-type]  # None starts a generator
+            current = self._method.send(answers)  # type: ignore[arg-type]  # None starts a generator
         except StopIteration as stop:
-            return _counted(stop.value, asked)  # type: ignore[no-any-return]
-        if max_queries is not None and asked + current.size > max_queries:
-            method.close()
-            return _counted(_budget_spent(current, asked, max_queries), asked)  # type: ignore[no-any-return]
+            self.current, self.result = None, _counted(stop.value, self.asked)
+            return
+        if self._max_queries is not None and self.asked + current.size > self._max_queries:
+            self._method.close()
+            best = _budget_spent(current, self.asked, self._max_queries)
+            self.current, self.result = None, _counted(best, self.asked)
+            return
         if current.size > LARGEST_ROUND:
-            method.close()
+            self._method.close()
             raise BudgetError(
                 f"the next step ({current.label}) needs {current.size:,} answers, {len(current.queries)} queries asked "
-                f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before; {_kept(record)}",
-                needed=asked + current.size,
+                f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before",
+                needed=self.asked + current.size,
             )
-        answers = _ask(current, oracle, record, asked, max_queries, progress)
-        asked += current.size
+        self.current = current
 
 
 def _counted(result: Any, asked: int) -> Any:

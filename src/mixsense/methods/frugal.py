@@ -17,12 +17,13 @@ from mixsense.certify import (
     strangers,
     uniform_p_value,
 )
-from mixsense.design import ENERGY, Steering, focus, gaussian, steer, zero
+from mixsense.design import ENERGY, Box, Steering, focus, gaussian, steer, zero
 from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.noiseless import noiseless
 from mixsense.methods.pool import ONE, SURE, Answers, Pool, Setup, held_out, refit
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
+from mixsense.refine import Fit
 from mixsense.rounds import Method
 from mixsense.starts import second_moments
 
@@ -40,11 +41,15 @@ SAFETY = 1.1
 """The error bound is so many times the posterior quantile: the posterior does not know that it chose its queries."""
 STRANGERS = 0.002
 """More answers than this share far from every vector are no accident."""
+QUIET = 1e-3
+"""In a box, answers without noise count as having this share of their spread."""
 LEAST_SHARE = 0.02
 """A smaller share cannot be told from outliers."""
 
 
-def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Method[Recovery]:
+def frugal(
+    problem: Problem, rng: np.random.Generator, steer: bool = True, design: str = "corners", box: Box | None = None
+) -> Method[Recovery]:
     """Recover both vectors from as few answers as possible.
 
     Parameters
@@ -55,6 +60,10 @@ def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Me
         Draws the queries and the random starts.
     steer : bool
         Focus and steer the queries; False asks plain Gaussian ones only.
+    design : str
+        How queries are drawn inside of a box: "corners" or "gaussian".
+    box : Box, optional
+        Queries stay in [−1, 1]ⁿ; `mixsense.units` maps them to the user's box.
 
     Returns
     -------
@@ -74,15 +83,20 @@ def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Me
         raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
     n, budget = problem.n, problem.max_queries or 10**9
     first, enough = first_batch(n, problem.k, budget), first_batch(n, problem.k, 10**9)
-    answers = Answers(n, int(min(budget, 8 * first)))
-    setup, offset = yield from set_up(problem, answers, budget)
-    if setup.sigma == 0:
+    columns = n + 1 if box is not None and box.level else n
+    answers = Answers(columns, int(min(budget, 8 * first)), box.rows if box else lambda X: X)
+    setup, offset = yield from set_up(problem, answers, budget, columns)
+    if setup.sigma == 0 and box is None:
         m = None if problem.k else max(n, 2)
         return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
     if answers.N < budget:
-        label = "start: Gaussian queries"
+        label = "start: corners of the box" if box and box.design == "corners" else "start: Gaussian queries"
         best = (lambda: _nothing_yet(problem, setup)) if answers.N else None
-        yield from answers.ask(gaussian(min(first, budget - answers.N), n, rng), label, best)
+        q = min(first, budget - answers.N)
+        yield from answers.ask(box.draw(q, rng) if box else gaussian(q, n, rng), label, best)
+    quiet = box is not None and setup.sigma <= QUIET * float(np.std(answers.y))
+    if quiet:  # answers without noise would have no likelihood
+        setup = replace(setup, sigma=QUIET * float(np.std(answers.y)) or 1.0, free_sigma=False)
     pool = refit(answers, None, setup, rng, STARTS)
     story: list[dict[str, Any]] = []
     transforms: list[Array] = []
@@ -93,15 +107,16 @@ def frugal(problem: Problem, rng: np.random.Generator, steer: bool = True) -> Me
         left = budget - answers.N
         reached = problem.gamma is not None and bound <= problem.gamma
         if left <= 0 or reached:
-            return _finish(answers, pool, setup, bound, reached, story, transforms, offset)
+            return _finish(answers, pool, setup, bound, reached, story, transforms, offset, box)
         q = next_size(answers.N, left, bound, problem.gamma)
 
         def best(pool: Pool = pool, bound: float = bound) -> Recovery:
-            return _finish(answers, pool, setup, bound, False, story, transforms, offset)
+            return _finish(answers, pool, setup, bound, False, story, transforms, offset, box)
 
         doubt = bool(transforms) and uniform_p_value(transforms[-1]) < DOUBT
-        X, y = yield from answers.ask(next_queries(q, answers, pool, rng, steer, doubt), f"stage {len(story)}", best)
-        if pool.lead > SURE:
+        queries = next_queries(q, answers, pool, rng, steer, doubt, box)
+        X, y = yield from answers.ask(queries, f"stage {len(story)}", best)
+        if pool.lead > SURE and not quiet:
             transforms.append(probability_transform(X, y, pool.best))
             doubt = doubt or uniform_p_value(transforms[-1]) < DOUBT
         pool = replace(pool, held_out=held_out(pool, X, y))
@@ -129,13 +144,19 @@ def expected_sparsity(n: int) -> float:
     return 5 * math.cbrt(n / 100)
 
 
-def set_up(problem: Problem, answers: Answers, budget: int) -> Method[tuple[Setup, float]]:
-    """Settle σ and the shares; x = 0 is asked if σ is unknown. Returns the t-value of the offset found there, too."""
+def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Method[tuple[Setup, float]]:
+    """Settle σ and the shares; x = 0 is asked if σ is unknown. Returns the t-value of the offset found there, too.
+
+    Where each model has a level, the answers to one query are not pure noise: σ is what remains around two means.
+    """
     n, offset = problem.n, 0.0
     sigma = 1.0 if problem.sigma is None else problem.sigma
     # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
     count = int(min(budget // 4, 60, max(16, 0.03 * min(budget, 1000)))) if problem.sigma is None else 0
-    if count:
+    if count and columns > n:
+        _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: the middle of the box", None)
+        sigma = spread_around_two(y)
+    elif count:
         _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(y**2)))
@@ -147,7 +168,20 @@ def set_up(problem: Problem, answers: Answers, budget: int) -> Method[tuple[Setu
     equal = problem.weights is None or isinstance(problem.weights, str)
     weights = np.array([0.5, 0.5] if equal else problem.weights, dtype=np.float64)
     rate = problem.k / n if problem.k else min(0.5, expected_sparsity(n) / n)
-    return Setup(n, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
+    return Setup(columns, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
+
+
+def spread_around_two(y: Array) -> float:
+    """Return the standard deviation around the two means that leave least; of a few numbers at least half of all.
+
+    Examples
+    --------
+    >>> spread_around_two(np.array([1.0, 5.0, 3.0, 7.0]))
+    1.1180339887498949
+    """
+    y = np.sort(y)
+    within = [float(y[:i].var() * i + y[i:].var() * (len(y) - i)) / len(y) for i in range(1, len(y))]
+    return max(math.sqrt(min(within, default=0.0)), 0.5 * float(y.std()) if len(y) < 8 else 0.0)
 
 
 def chances(answers: Answers, pool: Pool, doubt: bool) -> Array:
@@ -169,13 +203,18 @@ def chances(answers: Answers, pool: Pool, doubt: bool) -> Array:
     return clipped
 
 
-def next_queries(q: int, answers: Answers, pool: Pool, rng: np.random.Generator, steered: bool, doubt: bool) -> Array:
+def next_queries(
+    q: int, answers: Answers, pool: Pool, rng: np.random.Generator, steered: bool, doubt: bool, box: Box | None
+) -> Array:
     """Draw the queries of the next stage."""
     n = answers.X.shape[1]
+    delta = pool.best.beta[0] - pool.best.beta[1]
+    if box is not None:
+        sure = steered and pool.lead > 3 and not doubt
+        return box.steer(q, delta, pool.best.sigma, rng) if sure else box.draw(q, rng)
     if not steered:
         return gaussian(q, n, rng)
     chance = chances(answers, pool, doubt)
-    delta = pool.best.beta[0] - pool.best.beta[1]
     if pool.lead > 3 and delta.any() and not doubt:
         return steer(chance, delta, pool.best.sigma).draw(q, rng)
     return Steering(np.sqrt(1 + focus(chance, (ENERGY - 1) * n))).draw(q, rng)
@@ -204,6 +243,7 @@ def _finish(
     story: list[dict[str, Any]],
     transforms: list[Array],
     offset: float,
+    box: Box | None,
 ) -> Recovery:
     """Say what was found, and whether the answers support it."""
     one, winner = pool.lead < 0, pool.winner
@@ -225,8 +265,18 @@ def _finish(
             f"one share is {winner.weights.min():.3f}: a model that answers so seldom cannot be told from outliers"
         )
     single = one and math.isfinite(bound)
-    status = "uncertain" if warnings else "single" if single else "certified" if reached else "budget"
     rows = [0, 0] if one else [0, 1]
+    found = winner.beta[rows]
+    levels: tuple[Array | None, Array | None] = (None, None)
+    if box is not None and box.level:
+        level, level_stderr = at_zero(winner, box.centre)
+        if not box.intercept and (np.abs(level) > 5 * level_stderr).any():
+            worst = int(np.argmax(np.abs(level) / level_stderr))
+            found_there = f"{level[worst]:.3g} ± {level_stderr[worst]:.2g}"
+            warnings.append(f"the answers at x = 0 would be {found_there}, not 0: give intercept=True")
+        if box.intercept:
+            levels = level[rows], level_stderr[rows]
+    status = "uncertain" if warnings else "single" if single else "certified" if reached else "budget"
     delta = pool.best.beta[0] - pool.best.beta[1]
     N = max(answers.N - answers.zeros, 1)
     diagnostics = {
@@ -241,11 +291,26 @@ def _finish(
         "warnings": warnings,
     }
     return Recovery(
-        vectors=winner.beta[rows],
+        vectors=found[:, -box.n :] if box else found,
         status=status,
         error_bound=bound,
         sigma=winner.sigma if setup.free_sigma else setup.sigma,
         weights=pool.best.weights,
-        stderr=winner.stderr[rows],
+        stderr=winner.stderr[rows][:, -box.n :] if box else winner.stderr[rows],
         diagnostics=diagnostics,
+        intercept=levels[0],
+        intercept_stderr=levels[1],
     )
+
+
+def at_zero(fit: Fit, centre: Array) -> tuple[Array, Array]:
+    """Return each model's answer at x = 0, which is −centre in coded units, with its standard error: (K,) each."""
+    row = np.concatenate([[1.0], -centre])
+    vector, place = fit.support
+    variance = (fit.variance * row**2).sum(axis=1)  # of the coefficients that are out …
+    for a in range(len(fit.beta)):
+        here = vector == a
+        inside = row[place[here]]
+        variance[a] -= float(fit.variance[a, place[here]] @ inside**2)
+        variance[a] += float(inside @ fit.covariance[np.ix_(here, here)] @ inside)  # … and of those that are in
+    return fit.beta @ row, np.sqrt(np.maximum(variance, 1e-300))

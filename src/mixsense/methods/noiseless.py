@@ -59,7 +59,7 @@ def noiseless(
         )
     wanted = number_of_queries(problem, "noiseless", m, c)
     m = wanted if m is not None else min(wanted, max(problem.n, 2))  # n exact equations determine any vector
-    X = gaussian(m, problem.n, rng)
+    X = gaussian(m, problem.n, rng, problem.limit)
 
     values = yield from both_values(X, problem.eta / 2)
     if (values[:, 0] == values[:, 1]).all():
@@ -88,7 +88,9 @@ def both_values(X: Array, eta: float) -> Method[Array]:
     probability η.
     """
     m = len(X)
-    y = yield Round(X, 2, "base queries: two answers each")
+    base = Round(X, 2, "base queries: two answers each")
+    y = yield base
+    X[:] = base.queries
     low, high = y.min(axis=1), y.max(axis=1)
     asked = 2
 

@@ -73,7 +73,7 @@ def paper(
             return (yield from noiseless(replace(problem, sigma=0.0), rng, m=settings.m, constants=c))
     accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(3 * settings.m / problem.eta), c, settings.batch)
 
-    X = gaussian(settings.m, problem.n, rng)
+    X = gaussian(settings.m, problem.n, rng, problem.limit)
     batches = Batches(len(X))
 
     def best() -> Recovery:
@@ -89,7 +89,7 @@ def paper(
     pivot = choose_pivot(means, accuracy, among)
     if pivot is None:
         # Lemma 6 makes this improbable; more candidates, then the truth about it.
-        X, batches, means = yield from draw_more(X, batches, accuracy, rng, candidates, best)
+        X, batches, means = yield from draw_more(X, batches, accuracy, rng, candidates, problem.limit, best)
         among = len(X) if pairs == "all" else None
         pivot = choose_pivot(means, accuracy, among)
     if pivot is None:
@@ -128,11 +128,11 @@ def measure_precision(
 
 
 def draw_more(
-    X: Array, batches: Batches, accuracy: Accuracy, rng: np.random.Generator, count: int, best: Any
+    X: Array, batches: Batches, accuracy: Accuracy, rng: np.random.Generator, count: int, limit: Any, best: Any
 ) -> Method[tuple[Array, Batches, Estimates]]:
     """Add so many Gaussian queries, measured like the others."""
     fresh = Batches(count)
-    more = gaussian(count, X.shape[1], rng)
+    more = gaussian(count, X.shape[1], rng, limit)
     yield from test_and_estimate(more, accuracy, fresh, "more candidates for the pivot", best)
     both = Batches(0)
     both.answers = batches.answers + fresh.answers

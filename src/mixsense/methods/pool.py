@@ -28,7 +28,8 @@ MANY = 100
 class Answers:
     """All answers so far, one row each; those to x = 0 come first."""
 
-    def __init__(self, n: int, capacity: int) -> None:
+    def __init__(self, n: int, capacity: int, rows: Callable[[Array], Array] = lambda X: X) -> None:
+        self.rows = rows  # what the answers to a query are linear in
         self._X, self._y = np.empty((capacity, n)), np.empty(capacity)
         self.N = self.zeros = 0
         self.largest_norm = 0.0
@@ -49,8 +50,10 @@ class Answers:
         return self.X[self.zeros :], self.y[self.zeros :]
 
     def ask(self, X: Array, label: str, best: Callable[[], Recovery] | None) -> Method[tuple[Array, Array]]:
-        """Ask each query once; returns the queries and their answers."""
-        y = yield Round(X, 1, label, best)
+        """Ask each query once; returns the rows of the queries and their answers."""
+        asked = Round(X, 1, label, best)
+        y = yield asked
+        X = self.rows(asked.queries)
         q = len(X)
         if self.N + q > len(self._y):
             more = max(q, len(self._y))

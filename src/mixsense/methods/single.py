@@ -65,7 +65,7 @@ def single(
             return (yield from noiseless(replace(problem, sigma=0.0), rng, m=m, constants=c))
     accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(m / problem.eta), c, settings.batch)
 
-    X = gaussian(m, problem.n, rng)
+    X = gaussian(m, problem.n, rng, problem.limit)
     batches = Batches(m)
     yield from batches.top_up(X, accuracy.test_samples, "base queries: how far apart are the vectors", None)
     gap = measure_gap(batches, sigma, problem.eta, sigma2_error)

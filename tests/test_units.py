@@ -1,0 +1,165 @@
+"""Queries stay in the user's box, and results come back in the user's units."""
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.design import Box, flip
+from mixsense.units import Units
+
+N = 8
+WIDE = [(0.0, 10.0), (-1.0, 1.0), (100.0, 300.0), (1.0, 7.0), (-5.0, 0.0), (0.0, 1.0), (-2.0, 6.0), (3.0, 4.0)]
+SYMMETRIC = [(-h, h) for h in (1.0, 10.0, 0.1, 3.0, 5.0, 2.0, 1.0, 4.0)]
+
+
+class Boxed:
+    """Two linear models in the user's units, with constants; refuses queries outside of the box."""
+
+    def __init__(self, box, intercept=(0.0, 0.0), sigma=0.5, seed=0):
+        self.low, self.high = np.array(box).T
+        rng = np.random.default_rng(seed)
+        effects = np.zeros((2, N))
+        for row in effects:
+            row[rng.choice(N, 3, replace=False)] = rng.choice([-1, 1], 3) * rng.uniform(1, 3, 3)
+        self.effects, self.half = effects, (self.high - self.low) / 2
+        self.vectors = effects / self.half
+        self.intercept, self.sigma, self.rng = np.array(intercept), sigma, rng
+
+    def __call__(self, X, repeats):
+        assert (X >= self.low).all()
+        assert (X <= self.high).all()
+        means = X @ self.vectors.T + self.intercept
+        model = self.rng.integers(0, 2, (len(X), repeats))
+        return np.take_along_axis(means, model, axis=1) + self.sigma * self.rng.standard_normal(model.shape)
+
+
+def in_order(r, oracle):
+    first = np.linalg.norm((r.vectors - oracle.vectors) * oracle.half)
+    swapped = np.linalg.norm((r.vectors[::-1] - oracle.vectors) * oracle.half)
+    return [0, 1] if first <= swapped else [1, 0]
+
+
+@pytest.mark.parametrize("design", ["corners", "gaussian"])
+@pytest.mark.parametrize("box", [WIDE, SYMMETRIC], ids=["wide", "symmetric"])
+def test_frugal_in_a_box(box, design):
+    oracle = Boxed(box)
+    r = ms.recover(oracle, N, gamma=0.5, box=box, design=design, seed=1, max_queries=8000)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors * oracle.half, oracle.effects) <= 0.5
+    # Six coefficients that were found: none is off by five standard errors (probability below 1e-5).
+    off = np.abs(r.vectors[in_order(r, oracle)] - oracle.vectors) / r.stderr[in_order(r, oracle)]
+    assert off[oracle.vectors != 0].max() < 5
+
+
+def test_intercepts_are_found_with_their_errors():
+    z = []
+    for seed in range(10):
+        oracle = Boxed(WIDE, intercept=(40.0, 30.0), seed=seed)
+        r = ms.recover(oracle, N, gamma=0.5, box=WIDE, intercept=True, seed=seed, max_queries=4000)
+        z.append((r.intercept[in_order(r, oracle)] - oracle.intercept) / r.intercept_stderr[in_order(r, oracle)])
+        assert ms.match_error(r.vectors * oracle.half, oracle.effects) <= 1.0
+    # Twenty z-values: their mean square is 1 with standard error √(2/20) = 0.32; five of them.
+    assert 0.1 < np.mean(np.square(z)) < 2.6
+
+
+def test_a_missing_intercept_is_noticed():
+    r = ms.recover(Boxed(WIDE, intercept=(40.0, 30.0)), N, gamma=0.5, box=WIDE, seed=1, max_queries=2000)
+    assert r.status == "uncertain"
+    assert "give intercept=True" in r.diagnostics["warnings"][0]
+
+
+@pytest.mark.parametrize("sigma", [0.0, None])
+def test_answers_without_noise(sigma):
+    oracle = Boxed(WIDE, sigma=0.0)
+    r = ms.recover(oracle, N, gamma=0.1, sigma=sigma, box=WIDE, seed=2, max_queries=2000)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors * oracle.half, oracle.effects) < 0.1
+
+
+def test_opposite_models_in_a_box():
+    oracle = Boxed(SYMMETRIC)
+    oracle.effects[1] = -oracle.effects[0]
+    oracle.vectors = oracle.effects / oracle.half
+    r = ms.recover(oracle, N, gamma=0.4, box=SYMMETRIC, seed=3, max_queries=3000)
+    assert ms.match_error(r.vectors * oracle.half, oracle.effects) < 0.4
+
+
+def test_the_papers_method_in_a_box():
+    oracle = Boxed(SYMMETRIC, sigma=0.1)
+    r = ms.recover(oracle, N, gamma=0.5, k=3, method="paper", batch=60, m=60, box=SYMMETRIC, seed=4)
+    assert ms.match_error(r.vectors * oracle.half, oracle.effects) < 1.0
+    single = ms.recover(oracle, N, gamma=20.0, k=3, method="single", box=SYMMETRIC, seed=4)
+    assert single.status == "single"
+
+
+def test_noiseless_in_a_box():
+    oracle = Boxed(SYMMETRIC, sigma=0.0)
+    r = ms.recover(oracle, N, k=3, method="noiseless", box=SYMMETRIC, seed=4)
+    assert ms.match_error(r.vectors * oracle.half, oracle.effects) < 1e-9
+
+
+def test_names_and_round_trip():
+    names = [f"feature {j}" for j in range(N)]
+    oracle = Boxed(WIDE, intercept=(40.0, 30.0))
+    r = ms.recover(oracle, N, gamma=0.8, box=WIDE, intercept=True, features=names, seed=1, max_queries=2000)
+    assert r.names == tuple(names)
+    assert "feature " in r.summary()
+    assert "(intercept)" in r.summary()
+    assert ms.Recovery.from_json(r.to_json()) == r
+
+
+BAD = [
+    ({"box": [(0, 1)]}, "box has 1 ranges for 3 features"),
+    ({"box": [(0, 1), (1, 0), (0, 1)]}, "'b' is \\(1, 0\\): low must be below high"),
+    ({"box": [(0, 1), (0, "x"), (0, 1)]}, "box of feature 'b'"),
+    ({"box": [(0, 1), (0, float("inf")), (0, 1)]}, "box of feature 'b'"),
+    ({"box": [(0, 1), (0, 1, 2), (0, 1)]}, "'b' has 3 numbers"),
+    ({"box": 3}, "give \\(low, high\\) for each feature"),
+    ({"box": [(0, 1)] * 3, "intercept": "yes"}, "give True or False"),
+    ({"intercept": True}, "intercept=True needs the range"),
+    ({"design": "corners"}, "design is for queries in a box"),
+    ({"box": [(0, 1)] * 3, "design": "round"}, "give 'corners' or 'gaussian'"),
+    ({"box": [(-1, 1), (0, 1), (-1, 1)], "method": "paper", "k": 1}, "feature 'b' is \\(0, 1\\).*0 inside"),
+    ({"box": [(-1, 1)] * 3, "method": "paper", "k": 1, "intercept": True}, "no intercept"),
+    ({"features": ["a", "b"]}, "2 features for n = 3"),
+    ({"features": ["a", "b", "b"]}, "two features are called 'b'"),
+    ({"features": ["a", "b", ""]}, "give printable text"),
+    ({"features": "abc"}, "a list of 3 names"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD, ids=[str(i) for i in range(len(BAD))])
+def test_mistakes_are_named(given, message):
+    given = {"features": ["a", "b", "c"], **given}
+    with pytest.raises(ms.InvalidInput, match=message):
+        ms.recover(lambda X, repeats: np.zeros((len(X), repeats)), 3, **given)
+
+
+def test_flips_reach_what_was_asked_and_touch_nothing_else():
+    rng = np.random.default_rng(0)
+    slope = np.array([1.0, -2.0, 0.0, 0.5])
+    Z = rng.choice([-1.0, 1.0], (500, 4))
+    turned = flip(Z, slope, 0.3, 2.0, rng)
+    assert set(np.unique(turned)) == {-1.0, 1.0}
+    assert (np.abs(0.3 + turned @ slope) >= np.minimum(2.0, np.abs(0.3 + Z @ slope))).all()
+    assert (np.abs(0.3 + turned @ slope) >= 2.0).all()
+    assert (turned[:, 2] == Z[:, 2]).all()
+    already = np.abs(0.3 + Z @ slope) >= 2.0
+    assert (turned[already] == Z[already]).all()
+
+
+def test_steered_corners_tell_models_apart_more_often():
+    rng = np.random.default_rng(1)
+    box = Box(10, "corners", False, np.zeros(10))
+    delta = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0, 0, 0, 0, 0])
+    plain, steered = box.draw(4000, rng), box.steer(4000, delta, 1.0, rng)
+    assert np.mean((steered @ delta) ** 2) > 1.2 * np.mean((plain @ delta) ** 2)
+    assert np.abs(np.corrcoef(steered[:, 5:].T) - np.eye(5)).max() < 0.1
+
+
+def test_decode_stays_inside_whatever_the_rounding():
+    units = Units.of(2, None, [(0.1, 0.3), (-1e9, 1e-9)])
+    corners = units.decode(np.array([[1.0, 1.0], [-1.0, -1.0]]))
+    assert (corners <= units.high).all()
+    assert (corners >= units.low).all()
+    np.testing.assert_allclose(corners, [[0.3, 0.0], [0.1, -1e9]], atol=1e-6)
