@@ -19,7 +19,7 @@ def exact_posterior(G, b, prior):
         S = np.flatnonzero(support)
         precision = G[np.ix_(S, S)] + np.eye(len(S)) / size
         m = np.linalg.solve(precision, b[S]) if len(S) else np.zeros(0)
-        log_weight = len(S) * (prior.log_odds - 0.5 * math.log(size)) + 0.5 * b[S] @ m
+        log_weight = len(S) * (prior.log_odds[0] - 0.5 * math.log(size)) + 0.5 * b[S] @ m
         weight = math.exp(log_weight - 0.5 * np.linalg.slogdet(precision)[1])
         total += weight
         mean[S] += weight * m
@@ -33,7 +33,7 @@ def test_together_agrees_with_the_sum_over_all_supports(seed):
     X = rng.standard_normal((200, 8))
     truth = np.array([1.0, -0.5, 0.3, 0, 0, 0, 0, 0])
     G, b = X.T @ X, X.T @ (X @ truth + rng.standard_normal(200))
-    prior = Prior((1.0,), math.log(0.2 / 0.8))
+    prior = Prior((1.0,), (math.log(0.2 / 0.8),))
     found = together(G, b, prior, np.zeros(8), sweeps=100, tol=1e-12)
     mean, inclusion = exact_posterior(G, b, prior)
     # Columns are nearly orthogonal (correlations about 1/√200), where the factorised posterior is nearly exact.
@@ -42,7 +42,7 @@ def test_together_agrees_with_the_sum_over_all_supports(seed):
 
 
 def test_alone_is_exact_for_one_coefficient():
-    prior = Prior((2.0,), -1.0)
+    prior = Prior((2.0,), (-1.0,))
     found = alone(np.array([3.0]), np.array([4.0]), prior)
     mean, inclusion = exact_posterior(np.array([[4.0]]), np.array([3.0]), prior)
     assert found.mean == pytest.approx(mean)

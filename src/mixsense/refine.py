@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixsense.sparsity import Posterior, Prior, alone, together
+from mixsense.sparsity import EVEN, Posterior, Prior, alone, slab_shares, together
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -82,11 +82,11 @@ class _EM:
         (self.N, self.n), self.K = X.shape, len(beta)
         self.sigma, self.rate = sigma, rate
         self.weights = weights if self.K > 1 else np.ones(1)
-        self.slab = self._typical(beta)
+        self.slab, self.shares = self._typical(beta), EVEN
 
     @property
     def prior(self) -> Prior:
-        return Prior.of(self.slab, self.rate, self.noise)
+        return Prior.of(self.slab, self.rate, self.noise, self.shares)
 
     @property
     def noise(self) -> float:
@@ -130,6 +130,7 @@ class _EM:
             size = float(inclusion.sum())
             self.rate = float(np.clip((size + guess * self.n) / (self.K * self.n + self.n), 0.5 / self.n, 0.98))
             self.slab = max(float(square.sum()) + self._typical(self.mean), 1e-12) / (size + 1)
+            self.shares = slab_shares(self.mean, inclusion, self.slab)
             if free_weights and self.K > 1:
                 share = np.clip((P[zeros:].sum(axis=0) + 1) / (self.N - zeros + 2), 0.005, 0.995)
                 self.weights = share / share.sum()

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 SCALES = (1.0, 0.1, 0.01)
 """Variances of the slabs relative to the largest: small coefficients are expected too."""
+EVEN = np.ones(len(SCALES)) / len(SCALES)
+"""All slabs equally probable."""
 FLOOR = 50.0
 """A slab this many noise variances wide still tells something; narrower ones are dropped."""
 
@@ -26,14 +28,40 @@ class Prior:
     """The slabs: their variances, and the log odds of each against zero."""
 
     variances: tuple[float, ...]
-    log_odds: float
+    log_odds: tuple[float, ...]
 
     @classmethod
-    def of(cls, variance: float, rate: float, noise: float) -> Prior:
-        """Make slabs for coefficients of this variance, a share `rate` of them non-zero, seen through this noise."""
-        wide = tuple(variance * s for s in SCALES if variance * s >= FLOOR * noise)
-        wide = wide or (max(variance, FLOOR / 4 * noise),)
-        return cls(wide, math.log(rate / (1 - rate) / len(wide)))
+    def of(cls, variance: float, rate: float, noise: float, shares: Array = EVEN) -> Prior:
+        """Make slabs for coefficients of this variance, a share `rate` of them non-zero, seen through this noise.
+
+        `shares` says how the non-zero ones are spread over the slabs.
+        """
+        odds = rate / (1 - rate)
+        wide = [i for i, s in enumerate(SCALES) if variance * s >= FLOOR * noise]
+        if not wide:
+            return cls((max(variance, FLOOR / 4 * noise),), (math.log(odds),))
+        total = float(shares[wide].sum())
+        return cls(
+            tuple(variance * SCALES[i] for i in wide), tuple(math.log(odds * float(shares[i]) / total) for i in wide)
+        )
+
+
+def slab_shares(mean: Array, inclusion: Array, variance: float) -> Array:
+    """Return how the coefficients that were found are spread over the slabs, from one of each slab to begin with.
+
+    Examples
+    --------
+    >>> slab_shares(np.array([1.0, -2.0, 1.5, 0.0]), np.array([1.0, 1.0, 1.0, 0.0]), 2.0).round(2)
+    array([0.62, 0.21, 0.17])
+    """
+    there = inclusion > 0.5
+    size = (mean[there] / inclusion[there]) ** 2
+    slabs = variance * np.array(SCALES)[:, None]
+    log_p = -0.5 * (size / slabs + np.log(slabs))
+    p = np.exp(log_p - log_p.max(axis=0, initial=-math.inf))
+    found = (p / p.sum(axis=0) * inclusion[there]).sum(axis=1) + 1
+    shares: Array = found / found.sum()
+    return shares
 
 
 class Posterior(NamedTuple):
@@ -58,14 +86,14 @@ def alone(score: Array, information: Array, prior: Prior) -> Posterior:
 
     Examples
     --------
-    >>> alone(np.array([0.5, 40.0]), np.array([4.0, 4.0]), Prior((100.0,), -3.0)).inclusion.round(3)
+    >>> alone(np.array([0.5, 40.0]), np.array([4.0, 4.0]), Prior((100.0,), (-3.0,))).inclusion.round(3)
     array([0.003, 1.   ])
     """
     total, first, second = np.ones_like(score), np.zeros_like(score), np.zeros_like(score)
-    for size in prior.variances:
+    for size, log_odds in zip(prior.variances, prior.log_odds, strict=True):
         v = 1 / (information + 1 / size)
         m = v * score
-        w = np.exp(np.minimum(prior.log_odds + 0.5 * np.log(v / size) + 0.5 * m * score, 200.0))
+        w = np.exp(np.minimum(log_odds + 0.5 * np.log(v / size) + 0.5 * m * score, 200.0))
         total, first, second = total + w, first + w * m, second + w * (m * m + v)
     return Posterior(first / total, second / total, 1 - 1 / total)
 
@@ -94,7 +122,9 @@ def together(G: Array, b: Array, prior: Prior, start: Array, sweeps: int = 10, t
     mean, Gm = start.copy(), G @ start
     inclusion, square = np.zeros(len(b)), np.zeros(len(b))
     diagonal, linear = np.diag(G).tolist(), b.tolist()
-    slabs = [(1 / size, prior.log_odds - 0.5 * math.log(size)) for size in prior.variances]
+    slabs = [
+        (1 / size, odds - 0.5 * math.log(size)) for size, odds in zip(prior.variances, prior.log_odds, strict=True)
+    ]
     for _ in range(sweeps):
         move = 0.0
         for j, g in enumerate(diagonal):

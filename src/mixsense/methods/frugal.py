@@ -23,7 +23,7 @@ from mixsense.methods.noiseless import noiseless
 from mixsense.methods.pool import ONE, SURE, Answers, Pool, Setup, held_out, refit
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.refine import Fit
+from mixsense.refine import Fit, posterior
 from mixsense.rounds import Method
 from mixsense.starts import second_moments
 
@@ -37,8 +37,10 @@ RESTART = 200.0
 """Below this lead a few new starts are tried at every stage: the first pair may be a false optimum."""
 DOUBT = 0.01
 """A stage whose fresh answers have a smaller p-value speaks against the fit: start anew."""
-SAFETY = 1.1
-"""The error bound is so many times the posterior quantile: the posterior does not know that it chose its queries."""
+SAFETY = 1.05
+"""The error bound is so many times the posterior quantile: the posterior does not know that it chose its queries …"""
+BLUR = 0.2
+"""… and more where answers do not label themselves: there its expansion is less exact."""
 STRANGERS = 0.002
 """More answers than this share far from every vector are no accident."""
 QUIET = 1e-3
@@ -92,7 +94,8 @@ def frugal(
     if answers.N < budget:
         label = "start: corners of the box" if box and box.design == "corners" else "start: Gaussian queries"
         best = (lambda: _nothing_yet(problem, setup)) if answers.N else None
-        q = min(first, budget - answers.N)
+        # With a precision to reach, the stages decide how many answers are enough: start with fewer.
+        q = min(int(0.75 * first) if problem.gamma else first, budget - answers.N)
         yield from answers.ask(box.draw(q, rng) if box else gaussian(q, n, rng), label, best)
     quiet = box is not None and setup.sigma <= QUIET * float(np.std(answers.y))
     if quiet:  # answers without noise would have no likelihood
@@ -102,7 +105,7 @@ def frugal(
     transforms: list[Array] = []
     while True:
         settled = answers.N >= enough and (pool.lead > SURE or (pool.lead < -ONE and answers.N >= 2 * enough))
-        bound = SAFETY * error_quantile(pool.winner, setup.eta) if settled else math.inf
+        bound = caution(answers, pool) * error_quantile(pool.winner, setup.eta) if settled else math.inf
         story.append(_stage(answers, pool, bound))
         left = budget - answers.N
         reached = problem.gamma is not None and bound <= problem.gamma
@@ -124,11 +127,21 @@ def frugal(
         pool = refit(answers, pool, setup, rng, fresh)
 
 
+def caution(answers: Answers, pool: Pool) -> float:
+    """Return what the posterior's error is multiplied with: more, the more answers could be from either vector."""
+    best = pool.best
+    _, P, _ = posterior(*answers.fresh, best.beta, best.weights, best.sigma)
+    return SAFETY + BLUR * float((4 * P[:, 0] * P[:, 1]).mean())
+
+
 def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
-    """Return how many answers the next stage takes: … so many that the bound, which falls like 1/√N, may reach γ."""
+    """Return how many answers the next stage takes: … so many that the bound, which falls about like 1/N, may reach γ.
+
+    Steered queries put their energy on what is still uncertain: the bound falls faster than 1/√N.
+    """
     share = GROWTH
     if gamma is not None and math.isfinite(bound):
-        share = min(max(1.05 * (bound / gamma) ** 2 - 1, GROWTH / 4), GROWTH)
+        share = min(max(bound / gamma - 1, GROWTH / 4), GROWTH)
     q = min(left, max(20, math.ceil(share * N)))
     return left if left - q < 0.3 * q else q  # no crumbs at the end
 
