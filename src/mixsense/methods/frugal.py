@@ -37,9 +37,9 @@ RESTART = 200.0
 """Below this lead a few new starts are tried at every stage: the first pair may be a false optimum."""
 DOUBT = 0.01
 """A stage whose fresh answers have a smaller p-value speaks against the fit: start anew."""
-SAFETY = 1.05
+SAFETY = 1.03
 """The error bound is so many times the posterior quantile: the posterior does not know that it chose its queries …"""
-BLUR = 0.2
+BLUR = 0.4
 """… and more where answers do not label themselves: there its expansion is less exact."""
 STRANGERS = 0.002
 """More answers than this share far from every vector are no accident."""

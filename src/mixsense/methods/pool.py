@@ -125,9 +125,9 @@ def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Gener
             route = "second moments" if i == fresh else "annealed"
             two.append(two_from(starts[i], sigma, weights, setup.rate, route))
     two = _distinct(sorted(two, key=lambda f: -f.score), sigma)[:3]
-    # At a known σ one vector has to explain the answers with that σ; at an unknown one it may take a larger.
-    score = one.score if setup.free_sigma else one_vector_at(one, X, y, two[0].sigma)
-    lead = two[0].score - score
+    # At a known σ one vector has to explain the answers with that σ; at an unknown one it may take the one it needs.
+    spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2))) if setup.free_sigma else two[0].sigma
+    lead = two[0].score - one_vector_at(one, X, y, spread)
     if not two[0].support[0].size and answers.N >= 2 * MANY:  # nothing is there: one vector, zero, says it all
         lead = min(lead, -2 * ONE)
     return Pool(one, two, lead, old.held_out if old else {})
