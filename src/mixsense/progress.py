@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from datetime import timedelta
 from typing import Any
 
 from mixsense.rounds import Progress
@@ -61,3 +62,87 @@ class Bar:
         """Leave the terminal as it was."""
         if self._bar is not None:
             self._bar.stop()
+
+
+class Count:
+    """A bar over things that are counted: "412 of 1600 cells, 398 reused", with rate and time left.
+
+    Without a terminal: a line on stderr now and then, and one at the end.
+
+    Parameters
+    ----------
+    label : str
+        What is counted, in the plural.
+    total : int
+        How many there are.
+    done : int
+        How many are there already; they count as done, but not for the rate.
+    note : str
+        What else to show.
+
+    Examples
+    --------
+    >>> with Count("cells", 1600, done=398, note="398 reused") as bar:
+    ...     bar.advance()
+    >>> bar.text
+    '399 of 1,600 cells, 398 reused'
+    """
+
+    def __init__(self, label: str, total: int, done: int = 0, note: str = "") -> None:
+        self._label, self._total, self._done, self._note = label, total, done, note
+        self._fresh = 0
+        self._start = self._last = time.monotonic()
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from rich import progress
+            from rich.console import Console
+
+            self._bar = progress.Progress(
+                progress.BarColumn(),
+                progress.TextColumn("{task.description}"),
+                progress.TextColumn("{task.fields[pace]}"),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task(self.text, total=total, completed=done, pace="")
+
+    @property
+    def text(self) -> str:
+        """Where the count stands, in words."""
+        note = f", {self._note}" if self._note else ""
+        return f"{self._done:,} of {self._total:,} {self._label}{note}"
+
+    @property
+    def _pace(self) -> str:
+        seconds = time.monotonic() - self._start
+        if not self._fresh or not seconds:
+            return ""
+        left = timedelta(seconds=round((self._total - self._done) * seconds / self._fresh))
+        return f"{self._fresh / seconds:,.3g}/s, {left} left"
+
+    def __enter__(self) -> Count:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def advance(self, count: int = 1) -> None:
+        """Count so many more."""
+        self._done += count
+        self._fresh += count
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done, description=self.text, pace=self._pace)
+        elif time.monotonic() - self._last >= QUIET_SECONDS:
+            self._last = time.monotonic()
+            self._line(f" ({self._pace})")
+
+    def close(self) -> None:
+        """Leave the terminal as it was; elsewhere say where the count ended."""
+        if self._bar is not None:
+            self._bar.stop()
+        else:
+            self._line("")
+
+    def _line(self, more: str) -> None:
+        print(f"mixsense: {self.text}{more}", file=sys.stderr, flush=True)

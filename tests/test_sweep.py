@@ -1,0 +1,554 @@
+"""Sweeps: what a grid may be, that a cell depends on nothing but itself, and that what is done stays done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import random
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mixsense as ms
+from mixsense import workers
+from mixsense.grid import AXES, OTHERS, read_grid, run_cell
+from mixsense.sweeps import summarise
+from mixsense.sweepstore import Store, read_store
+
+TINY = {
+    "n": 10,
+    "k": [1, 2],
+    "gap": [2.0, 5.0],
+    "method": "paper",
+    "seeds": 5,
+    "options": {"paper": {"m": 4, "batch": 6}},
+}
+TINY_TOML = """
+n = 10
+k = [1, 2]
+gap = [2.0, 5.0]
+method = "paper"
+seeds = {seeds}
+[options.paper]
+m = 4
+batch = 6
+"""
+
+
+def equal(a, b):
+    pd.testing.assert_frame_equal(a.drop(columns="seconds"), b.drop(columns="seconds"), check_exact=True)
+
+
+def command(*args):
+    return [sys.executable, "-m", "mixsense.cli", "sweep", *map(str, args)]
+
+
+def mixsense(*args, **kwargs):
+    return subprocess.run(command(*args), capture_output=True, text=True, timeout=120, **kwargs)
+
+
+def count(path):
+    return len(read_store(path)) if path.exists() else 0
+
+
+PAGE, EMPTY = 4096, 4 * 4096  # of SQLite: a page holds about seven cells; a file without cells
+
+
+def wait_for(path, pages, process):
+    """Wait until the file has grown so much, or the process has ended; a busy writer lets readers wait for long."""
+
+    def size():
+        return max(path.stat().st_size, EMPTY) if path.exists() else EMPTY
+
+    goal, deadline = size() + pages * PAGE, time.monotonic() + 60
+    while size() < goal and process.poll() is None:
+        assert time.monotonic() < deadline, "the sweep does not get on"
+        time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def started(*args, cwd, stderr=subprocess.PIPE):
+    """Run a sweep in a session of its own meanwhile."""
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": stderr, "text": True}
+    with subprocess.Popen(command(*args), cwd=cwd, start_new_session=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return ms.sweep(TINY, jobs=1)
+
+
+# The grid
+
+
+def test_the_function_stays_the_function():
+    import mixsense.sweeps
+
+    assert callable(ms.sweep)
+    assert ms.sweep is mixsense.sweeps.sweep
+
+
+def test_a_grid_is_the_product_of_all_lists(tiny):
+    assert len(tiny) == 2 * 2 * 5
+    assert tiny[["k", "gap", "seed"]].drop_duplicates().shape == (20, 3)
+    assert tiny.loc[0, ["n", "k", "gap", "sigma", "method", "m", "batch"]].tolist() == [10, 1, 2.0, 1.0, "paper", 4, 6]
+    options = {"paper": {"m": 4, "batch": [6, 8]}, "single": {"batch": 5}}
+    both = read_grid({**TINY, "method": ["paper", "single"], "options": options})
+    assert len(both.cells) == 2 * 2 * (2 + 1) * 5  # options of one method do not multiply the other
+
+
+def test_defaults_and_spelling_do_not_change_a_cell():
+    plain = {"n": 10, "k": 1, "gap": 5.0, "max_queries": 60, "seeds": [2, 3]}
+    spelt = {"method": ["frugal"], "sigma": 1, "eta": 0.05, "weights": [0.5, 0.5], **plain, "gap": [5], "seeds": [3, 2]}
+    assert {*read_grid(plain).cells} == {*read_grid(spelt).cells}
+
+
+def test_a_cell_is_the_run_it_says(tiny):
+    row = tiny[(tiny.k == 2) & (tiny.gap == 5.0) & (tiny.seed == 3)].iloc[0]
+    pair = ms.random_pair(10, 2, gap=5.0, seed=[3, 1])
+    oracle = ms.SimulatedOracle(pair, sigma=1.0, seed=[3, 2])
+    r = ms.recover(oracle, 10, k=2, sigma=1.0, method="paper", m=4, batch=6, seed=[3, 3])
+    assert (row.status, row.queries, row.error) == (r.status, r.queries, ms.match_error(r.vectors, pair))
+
+
+def test_known_is_what_the_method_is_told():
+    base = {"n": 10, "k": 1, "gap": 5.0, "weights": [0.7, 0.3], "max_queries": 100, "seeds": [1]}
+    pair = ms.random_pair(10, 1, gap=5.0, seed=[1, 1])
+    told = {
+        ("k", "sigma", "weights"): {"k": 1, "sigma": 1.0, "weights": (0.7, 0.3)},
+        (): {"weights": "estimate"},
+    }
+    for known, arguments in told.items():
+        oracle = ms.SimulatedOracle(pair, weights=(0.7, 0.3), seed=[1, 2])
+        r = ms.recover(oracle, 10, gamma=None, max_queries=100, seed=[1, 3], **arguments)
+        frame = ms.sweep({**base, "known": list(known)}, jobs=1)
+        assert frame.error[0] == ms.match_error(r.vectors, pair)
+        assert frame.known[0] == ", ".join(known)
+
+
+BAD = [
+    ("n = 10\nk = 1\ngaps = 2.0", "unknown key 'gaps': did you mean 'gap'?"),
+    ("n = 10\nk = 1\ngap = 2.0\nzebra = 1", "unknown key 'zebra': it can be n, k, gap"),
+    ("n = 10\nk = 1", "gap is missing"),
+    ("n = 10\nk = []\ngap = 2.0", "k is an empty list: the grid would have no cell"),
+    ("n = 10\nk = 1\ngap = 2.0\nseeds = []", "seeds is an empty list"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = []", "method is an empty list"),
+    ("n = 10\nk = 1\ngap = 2.0\nseeds = 0", "seeds is 0; it must be at least 1"),
+    ("n = 10\nk = 1\ngap = 2.0\nseeds = [1, -1]", "seeds is -1"),
+    ("n = 10\nk = 1\ngap = 2.0\nseeds = [4294967296]", "seeds lists 4294967296"),
+    ("n = 10\nk = [1, 'two']\ngap = 2.0", "k is 'two'; it must be a whole number"),
+    ("n = 10.5\nk = 1\ngap = 2.0", "n is 10.5; it must be a whole number"),
+    ("n = true\nk = 1\ngap = 2.0", "n is true; it must be a whole number"),
+    ("n = 10\nk = 1\ngap = 'wide'", "gap is 'wide'; it must be a real number"),
+    ("n = 10\nk = 1\ngap = true", "gap is true; it must be a real number"),
+    ("n = 10\nk = 1\ngap = nan", "gap is nan; it must be finite"),
+    ("n = 10\nk = 1\ngap = 2024-01-01", "gap is"),
+    ("n = 10\nk = [1, 1]\ngap = 2.0", "k lists 1 twice"),
+    ("n = [5, 100]\nk = 10\ngap = 2.0", "k is 10, but the vectors have n = 5"),
+    ("n = 10\nk = 1\ngap = 2.0\noverlap = 2", "overlap is 2"),
+    ("n = 10\nk = 1\ngap = 2.0\neta = 2", "eta is 2"),
+    ("n = 10\nk = 1\ngap = 2.0\nweights = [0.5, 0.6]", "weights sum to 1.1"),
+    ("n = 10\nk = 1\ngap = 2.0\nweights = 'estimate'", "weights is 'estimate': give the true shares"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'magic'", "method is 'magic': give one of frugal"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nweights = [0.7, 0.3]", "weights is (0.7, 0.3)"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nknown = []", "k is None"),
+    ("n = 10\nk = 1\ngap = 2.0\nknown = 'k'", "known is 'k': list what the methods are told"),
+    ("n = 10\nk = 1\ngap = 2.0\nknown = ['n']", "unknown entry of known: 'n'"),
+    ("n = 10\nk = 1\ngap = 2.0\nsuccess = 'often'", "success is 'often'"),
+    ("n = 10\nk = 1\ngap = 2.0\noptions = 3", "options is 3: give a table"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.magic]\nm = 2", "unknown method in options: 'magic'"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.paper]\nbatches = 2", "unknown key in options.paper: 'batches'"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.paper]\nbatch = []", "options.paper.batch is an empty list"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.paper.batch]\nx = 1", "options.paper.batch is {'x': 1}"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\n[options.paper]\nbatch = 'x'", "batch is 'x'"),
+    ("n = 10\nk = [1, 2\ngap = 2.0", "grid.toml is no TOML file"),
+    ("n = 10\nn = 10", "grid.toml is no TOML file"),
+    (f"n = {list(range(10, 2000))}\nk = 1\ngap = 2.0\nseeds = 1000", "the grid has 1,990,000 cells (n: 1990"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD, ids=[words for _, words in BAD])
+def test_a_bad_grid_is_refused_with_the_name_of_the_key(tmp_path, text, words):
+    path = tmp_path / "grid.toml"
+    path.write_text(text)
+    with pytest.raises(ms.InvalidInput, match=re.escape(words)) as caught:
+        ms.sweep(path)
+    assert len(str(caught.value).splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["grid.toml"]  # nothing was begun
+
+
+def test_mistakes_on_the_command_line_are_one_line(tmp_path):
+    (tmp_path / "good.toml").write_text(TINY_TOML.format(seeds=1))
+    (tmp_path / "bad.toml").write_text("n = 10\nk = []\ngap = 2.0")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "text.sqlite").write_text("this is no database, and long enough not to look like an empty one\n" * 20)
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.sqlite")) as db:
+        db.execute("CREATE TABLE mine (x)")
+    Store(tmp_path / "newer.sqlite").close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "newer.sqlite")) as db:
+        db.execute("PRAGMA user_version = 99")
+    Store(tmp_path / "older.sqlite").close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "older.sqlite")) as db, db:
+        db.execute("UPDATE origin SET mixsense = '0.0.1'")
+    before = (tmp_path / "other.sqlite").read_bytes()
+    cases = [
+        (["bad.toml"], "bad.toml: k is an empty list"),
+        (["binary.toml"], "binary.toml is no TOML file"),
+        (["nothing.toml"], "nothing.toml cannot be read"),
+        ([".", "--out", "x.sqlite"], ". cannot be read"),
+        (["good.toml", "--jobs", "0"], "jobs is 0"),
+        (["good.toml", "--jobs", "2", "--dask", "tcp://127.0.0.1:9"], "give one of them"),
+        (["good.toml", "--out", "text.sqlite"], "text.sqlite is no file of a sweep"),
+        (["good.toml", "--out", "other.sqlite"], "other.sqlite is no file of a sweep (another program's database)"),
+        (["good.toml", "--out", "newer.sqlite"], "newer.sqlite was written by a newer mixsense (format 99)"),
+        (["good.toml", "--out", "older.sqlite"], "older.sqlite was computed with mixsense 0.0.1"),
+        (["good.toml", "--out", "no/where.sqlite"], "no/where.sqlite cannot be"),
+        (["good.toml", "--export", "x.xls"], "--export is x.xls"),
+    ]
+    for args, words in cases:
+        done = mixsense(*args, cwd=tmp_path)
+        assert (done.returncode, words in done.stderr) == (2, True), (args, done.stderr)
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert (tmp_path / "other.sqlite").read_bytes() == before
+    assert not list(tmp_path.glob("*.lock*"))
+
+
+# The result
+
+
+def test_workers_and_order_do_not_matter(tiny):
+    equal(ms.sweep(TINY, jobs=2), tiny)
+    shuffled = {**TINY, "k": [2, 1], "gap": [5.0, 2.0], "seeds": [3, 1, 4, 0, 2]}
+    equal(ms.sweep(shuffled, jobs=1), tiny)
+    cells = read_grid(TINY).cells
+    random.Random(1).shuffle(cells)
+    with Store(None) as store:
+        for cell in cells:
+            store.put(*run_cell(cell))
+        assert {c: (r.error, r.queries) for c, r in store.rows()} == {
+            c: (r.error, r.queries) for c, r in map(run_cell, read_grid(TINY).cells)
+        }
+
+
+def test_a_failed_run_is_a_cell_too():
+    frame = ms.sweep({**TINY, "max_queries": [20, 1000], "seeds": 2, "success": 1.0}, jobs=1)
+    failed = frame[frame.max_queries == 20]
+    assert (failed.status == "failed").all()
+    assert failed.message.str.contains("max_queries is 20, but the step").all()
+    assert failed.error.isna().all()
+    assert not failed.success.any()
+    assert (frame[frame.max_queries == 1000].message == "").all()
+
+
+def test_a_worker_with_another_version_is_refused():
+    with pytest.raises(ms.InvalidInput, match=r"the sweep started with 0\.0\.1: install the same there"):
+        run_cell(read_grid(TINY).cells[0], "0.0.1")
+
+
+def test_python_may_give_arrays_and_ranges(tiny):
+    arrays = {**TINY, "k": range(1, 3), "gap": np.array([2.0, 5.0]), "seeds": np.arange(5), "n": np.int64(10)}
+    assert {*read_grid(arrays).cells} == {*read_grid(TINY).cells}
+
+
+def test_a_terminal_gets_a_bar(tmp_path):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=5))
+    ours, theirs = pty.openpty()
+    with started("grid.toml", "--jobs", "1", cwd=tmp_path, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end was closed
+            while more := os.read(ours, 4096):
+                shown += more
+        assert process.wait() == 0
+    os.close(ours)
+    assert b"20 of 20 cells, 0 reused" in shown
+    assert re.search(rb"[\d.]+/s, \d:\d\d:\d\d left", shown)
+
+
+def test_a_changed_grid_reuses_what_is_still_in_it(tmp_path, tiny, capfd):
+    out = tmp_path / "grid.sqlite"
+    ms.sweep({**TINY, "gap": [1.0, 2.0]}, out, jobs=1)
+    equal(ms.sweep(TINY, out, jobs=1, progress=True), tiny)
+    assert "20 of 20 cells, 10 reused" in capfd.readouterr().err
+    everything = ms.read_sweep(out)
+    assert sorted(everything.gap.unique()) == [1.0, 2.0, 5.0]
+    equal(everything[everything.gap > 1].reset_index(drop=True), tiny)
+
+
+def test_the_command_draws_and_exports(tmp_path, tiny):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=5))
+    for name in ("table.csv", "table.parquet"):
+        done = mixsense("grid.toml", "--plot", "--export", name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "20 cells, 0 failed: grid.sqlite" in done.stdout
+    assert "20 of 20 cells, 20 reused" in done.stderr
+    assert summarise(tiny) in done.stdout
+    assert (tmp_path / "grid.png").read_bytes().startswith(b"\x89PNG")
+    for table in (pd.read_csv(tmp_path / "table.csv"), pd.read_parquet(tmp_path / "table.parquet")):
+        assert table.error.tolist() == tiny.error.tolist()
+    equal(ms.read_sweep(tmp_path / "grid.sqlite"), tiny)
+
+
+def test_the_picture_shows_the_medians(tiny):
+    axes = ms.plots.plot_sweep(tiny.assign(max_queries=100))
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("gap", "worst ℓ2 error")
+    line = axes.get_lines()[0]
+    cells = tiny[(tiny.k == 1) & (tiny.gap == 2.0)]
+    assert line.get_label() == "k = 1"
+    assert line.get_ydata()[0] == np.median(cells.error)  # five seeds: the third
+    assert ms.plots.plot_sweep(tiny).get_ylabel() == "answers used"  # no budget
+    shares = ms.plots.plot_sweep(tiny.assign(success=tiny.error < 1)).get_lines()[0].get_ydata()
+    assert shares[0] == (cells.error < 1).mean()
+    broken = tiny.assign(max_queries=100, status="failed")
+    assert np.isnan(ms.plots.plot_sweep(broken).get_lines()[0].get_ydata()).all()
+    both = pd.concat([tiny.drop(columns=["m", "batch"]).assign(method="single", gamma=np.nan), tiny])
+    labels = [text.get_text() for text in ms.plots.plot_sweep(both).get_legend().get_texts()]
+    assert labels[0] == "k = 1, method = paper"  # what goes with the method is not said again
+    one = tiny[(tiny.k == 1) & (tiny.gap == 2.0)]
+    assert ms.plots.plot_sweep(one).get_xlabel() == "method"  # nothing varies but the seed
+    with pytest.raises(ms.InvalidInput, match="nothing to draw"):
+        ms.plots.plot_sweep(tiny[:0])
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+# What is done stays done
+
+
+def test_400_cells_killed_five_times(tmp_path):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=100))
+    out, moments = tmp_path / "grid.sqlite", random.Random(1)
+    for _ in range(5):
+        with started("grid.toml", "--quiet", cwd=tmp_path) as process:
+            wait_for(out, moments.randint(0, 6), process)
+            time.sleep(moments.uniform(0, 0.05))
+            process.kill()
+            assert process.wait() == -signal.SIGKILL
+    kept = count(out)
+    assert 5 <= kept < 400
+    done = mixsense("grid.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"400 of 400 cells, {kept} reused" in done.stderr
+    frame = ms.read_sweep(out)
+    assert len(frame) == len(frame[["k", "gap", "seed"]].drop_duplicates()) == 400
+    equal(frame, ms.sweep({**TINY, "seeds": 100}, jobs=1))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["grid.sqlite", "grid.toml"]
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def workers_of(process):
+    """Process numbers of the workers, two of them."""
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")  # any thread may have started them
+    children = [int(child) for path in tasks for child in path.read_text().split()]
+    found = [pid for pid in children if b"LokyProcess" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert len(found) == 2
+    return found
+
+
+@contextlib.contextmanager
+def endless(tmp_path):
+    """Run a sweep of more cells than anyone waits for, of which a few are done."""
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=100_000))
+    with started("grid.toml", "--jobs", "2", cwd=tmp_path) as process:
+        wait_for(tmp_path / "grid.sqlite", 3, process)
+        yield process
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    with endless(tmp_path) as process:
+        os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers too
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert "on with the same command" in stderr
+    kept = count(tmp_path / "grid.sqlite")
+    assert kept >= 5
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=2))
+    assert "8 of 8 cells" in mixsense("grid.toml", cwd=tmp_path).stderr
+    assert count(tmp_path / "grid.sqlite") >= kept
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_workers_end_with_their_parent(tmp_path):
+    with endless(tmp_path) as process:
+        ours = workers_of(process)
+        second = mixsense("grid.toml", cwd=tmp_path)
+        assert (second.returncode, "grid.sqlite is in use by another sweep" in second.stderr) == (2, True)
+    deadline = time.monotonic() + 60
+    while any(map(alive, ours)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(alive, ours))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_a_killed_worker_is_one_line(tmp_path):
+    with endless(tmp_path) as process:
+        os.kill(workers_of(process)[0], signal.SIGKILL)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "a worker process died" in stderr
+    assert "Traceback" not in stderr
+
+
+def test_a_full_disk_is_one_line(tmp_path):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=30))
+
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+    done = mixsense("grid.toml", "--jobs", "1", "--quiet", cwd=tmp_path, preexec_fn=small_files)
+    assert done.returncode == 1
+    assert "a cell cannot be written to grid.sqlite" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    kept = count(tmp_path / "grid.sqlite")
+    assert kept > 10
+    done = mixsense("grid.toml", cwd=tmp_path)
+    assert f"120 of 120 cells, {kept} reused" in done.stderr
+
+
+def test_reading_what_is_not_there(tmp_path):
+    with pytest.raises(ms.InvalidInput, match="is not there"):
+        ms.read_sweep(tmp_path / "nothing.sqlite")
+    (tmp_path / "empty.sqlite").touch()  # killed before the first write
+    assert len(ms.read_sweep(tmp_path / "empty.sqlite")) == 0
+    assert ms.read_sweep(tmp_path / "empty.sqlite").columns[0] == "n"
+
+
+# More than one machine: a real Dask cluster of separate processes
+
+
+class Cluster:
+    """A scheduler and workers without nannies, so that a killed worker stays dead."""
+
+    def __init__(self, folder, workers):
+        self._folder, self._file = folder, folder / "scheduler.json"
+        self._all = []
+        self.scheduler = self._start("scheduler", "--port", "0", "--no-show", "--scheduler-file", self._file)
+        deadline = time.monotonic() + 60
+        self.address = None
+        while self.address is None:
+            assert time.monotonic() < deadline, "no scheduler"
+            with contextlib.suppress(OSError, ValueError):
+                self.address = json.loads(self._file.read_text())["address"]
+            time.sleep(0.05)
+        self.workers = [self.add_worker() for _ in range(workers)]
+
+    def _start(self, role, *args):
+        with (self._folder / f"{role}.log").open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dask", role, *map(str, args), "--host", "127.0.0.1", "--no-dashboard"],
+                cwd=self._folder,
+                stdout=log,
+                stderr=log,
+            )
+        self._all.append(process)
+        return process
+
+    def add_worker(self):
+        return self._start("worker", self.address, "--no-nanny", "--nthreads", "1")
+
+    def close(self):
+        for process in reversed(self._all):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    folder = tmp_path / "dask"
+    folder.mkdir()
+    made = []
+
+    def make(workers):
+        made.append(Cluster(folder, workers))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_dask_equals_local_also_when_a_worker_is_killed(tmp_path, cluster):
+    dask = cluster(workers=2)
+    grid = {**TINY, "seeds": 40}
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=40))
+    with started("grid.toml", "--dask", dask.address, cwd=tmp_path) as process:
+        wait_for(tmp_path / "grid.sqlite", 10, process)
+        dask.workers[0].kill()
+        at = count(tmp_path / "grid.sqlite")
+        _, stderr = process.communicate(timeout=100)
+    assert process.returncode == 0, stderr
+    assert at < 160, "the sweep was over before the worker was killed"
+    assert stderr.splitlines()[-1] == "mixsense: 160 of 160 cells, 0 reused"
+    frame = ms.read_sweep(tmp_path / "grid.sqlite")
+    assert len(frame) == 160
+    equal(frame, ms.sweep(grid, jobs=2))
+
+
+def test_dask_mistakes_and_a_lost_scheduler(tmp_path, cluster, monkeypatch):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=1000))
+    for address, words in (
+        ("tcp://127.0.0.1:9", "no Dask scheduler answers"),
+        ("nonsense://x", "unknown address scheme"),
+    ):
+        done = mixsense("grid.toml", "--dask", address, "--quiet", cwd=tmp_path)
+        assert (done.returncode, words in done.stderr, address in done.stderr) == (2, True, True), done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+
+    dask = cluster(workers=0)
+    monkeypatch.setattr(workers, "DASK_SECONDS", 1)
+    with pytest.raises(ms.InvalidInput, match=f"{dask.address} has no worker: start some with `dask worker"):
+        ms.sweep(TINY, dask=dask.address)
+
+    dask.add_worker()
+    out, kept = tmp_path / "grid.sqlite", 0
+    for stop, code, words in (
+        (lambda process: process.send_signal(signal.SIGINT), 130, "on with the same command"),
+        (lambda _: dask.scheduler.kill(), 1, "is gone: the finished cells are kept"),
+    ):
+        with started("grid.toml", "--dask", dask.address, "--quiet", cwd=tmp_path) as process:
+            wait_for(out, 2, process)
+            stop(process)
+            _, stderr = process.communicate(timeout=100)
+        assert (process.returncode, words in stderr) == (code, True), stderr
+        assert "Traceback" not in stderr
+        assert count(out) > kept
+        kept = count(out)
+
+
+# The page
+
+
+def test_the_example_of_the_page_runs(tmp_path):
+    page = (Path(__file__).parent.parent / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.S)
+    settings = tomllib.loads(example)
+    assert f"That is {len(read_grid(settings).cells):,} cells" in page
+    frame = ms.sweep({**settings, "seeds": 1, "k": 2}, jobs=2)
+    assert set(frame.steer) == {True, False}
+    for name in (*AXES, *OTHERS):
+        assert f"`{name}`" in page, name
