@@ -1,0 +1,38 @@
+"""The figures of docs/figures.md: makes them anew, and puts their numbers into the page.
+
+    python benchmarks/figures.py [--tables]
+
+With --tables nothing is simulated: the tables are made from the data in docs/figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from mixsense.figures import FIGURES
+from mixsense.figures.figure import markdown
+from pages import put_table
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", action="store_true", help="only put the numbers of the data into the page")
+    if not parser.parse_args().tables:
+        done = subprocess.run([sys.executable, "-m", "mixsense.cli", "figures", "--out", DOCS / "figures"], check=False)
+        if done.returncode:
+            return done.returncode
+    for figure in FIGURES:
+        data = pd.read_csv(DOCS / "figures" / f"{figure.stem}.csv")
+        put_table(DOCS / "figures.md", figure.stem, markdown(figure.summary(data)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

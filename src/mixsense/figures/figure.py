@@ -1,0 +1,122 @@
+"""What a figure is: settings, cells that can be run in any order, a picture and a summary of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixsense.api import recover
+from mixsense.metrics import random_pair
+from mixsense.oracles import SimulatedOracle
+from mixsense.recovery import Recovery
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+Options = Mapping[str, Any]
+Cell = dict[str, Any]
+Row = dict[str, Any]
+Data = Any
+"""A pandas DataFrame; pandas is loaded when it is needed only, and its rows have no static types."""
+
+# Okabe and Ito: told apart by colour-blind readers, too. A method has the same colour and mark in every figure.
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
+LOOK = {"frugal": (ORANGE, "o"), "paper": (GREEN, "s"), "passive": (BLUE, "^")}
+BAND = (0.1, 0.9)
+"""Bands and bars hold the middle 80 % of the runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure: what is simulated, and how it is drawn."""
+
+    number: int
+    title: str
+    scales: Mapping[str, Options]
+    """Settings: "full", "quick" with fewer seeds, "tiny" to test the machinery."""
+    cells: Callable[[Options, Sequence[int]], list[Cell]]
+    """The arguments of each piece of work, from the settings and the seeds."""
+    run: Callable[..., list[Row]]
+    """Does one piece of work; what it returns depends on its arguments only."""
+    draw: Callable[[Data], matplotlib.figure.Figure]
+    summary: Callable[[Data], list[Row]]
+    """The few numbers that the picture stands for, as rows of a table."""
+    collect: Callable[[Data], Data] | None = None
+    """Turns the rows of all cells into the data of the figure, where these are not the rows themselves."""
+
+    @property
+    def stem(self) -> str:
+        """Name of its files, without the ending."""
+        return f"fig{self.number}"
+
+
+def hidden_pair(figure: int, seed: int, n: int, k: int, gap: float) -> NDArray[np.float64]:
+    """Return the pair of vectors that a seed of a figure stands for."""
+    return random_pair(n, k, gap, seed=[figure, seed, 0])
+
+
+def simulate(figure: int, seed: int, truth: NDArray[np.float64], **given: Any) -> Recovery:
+    """Recover a pair that is hidden behind an oracle with σ = 1."""
+    oracle = SimulatedOracle(truth, 1.0, seed=[figure, seed, 1])
+    return recover(oracle, truth.shape[1], sigma=1.0, seed=[figure, seed, 2], **given)
+
+
+def rounded(value: float) -> float:
+    """Return a number with three significant digits, for tables.
+
+    Examples
+    --------
+    >>> rounded(0.123456), rounded(44800)
+    (0.123, 44800.0)
+    """
+    return float(f"{value:.3g}")
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the rows of a summary as a table for a page.
+
+    Examples
+    --------
+    >>> print(markdown([{"answers": 44800, "error": 0.1}]))
+    | answers | error |
+    |---|---|
+    | 44,800 | 0.1 |
+    """
+    body = [[f"{v:,.10g}" if isinstance(v, (int, float)) else str(v) for v in row.values()] for row in rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in [list(rows[0]), *body]]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def new_figure(width: float, height: float) -> matplotlib.figure.Figure:
+    """Return an empty figure that belongs to no window."""
+    from matplotlib.figure import Figure as Canvas
+
+    return Canvas(figsize=(width, height), layout="constrained")
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw everything inside alike, and so that the same data give the same file."""
+    import matplotlib as mpl
+
+    settings: dict[Any, Any] = {
+        "svg.hashsalt": "mixsense",
+        "font.size": 10,
+        "axes.titlesize": 11,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": "0.9",
+        "grid.linewidth": 0.7,
+        "legend.frameon": False,
+        "lines.linewidth": 1.8,
+        "lines.markersize": 5,
+    }
+    with mpl.rc_context(settings):
+        yield

@@ -1,0 +1,212 @@
+"""The figures: the same data from the same seeds, whatever the workers; and a page that says what they show."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from mixsense.errors import InvalidInput
+from mixsense.figures import FIGURES, make_figures
+from mixsense.figures.complexity import COMPLEXITY, fitted
+from mixsense.figures.figure import markdown
+from mixsense.figures.phase import wilson
+
+DOCS = Path(__file__).parent.parent / "docs"
+NUMBERS = [figure.number for figure in FIGURES]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_window():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    out = tmp_path_factory.mktemp("figures")
+    assert make_figures(out, scale="tiny", jobs=1) == [out / f"fig{number}.csv" for number in NUMBERS]
+    return out
+
+
+def test_data_do_not_depend_on_workers_or_on_the_choice_of_figures(made, tmp_path):
+    for only in ([6, 1], [2, 3, 4, 5]):
+        make_figures(tmp_path, only=only, scale="tiny", jobs=2)
+    for number in NUMBERS:
+        for ending in ("csv", "svg", "png", "json"):
+            name = f"fig{number}.{ending}"
+            assert (tmp_path / name).read_bytes() == (made / name).read_bytes(), name
+
+
+def test_another_seed_gives_other_data(made, tmp_path):
+    make_figures(tmp_path, only=[1, 2, 6], scale="tiny", jobs=1, seed=7)
+    for number in (1, 2, 6):
+        name = f"fig{number}.csv"
+        assert (tmp_path / name).read_bytes() != (made / name).read_bytes(), name
+
+
+def test_every_figure_has_its_files_and_says_where_it_comes_from(made):
+    assert sorted(p.name for p in made.iterdir()) == sorted(
+        f"fig{number}.{ending}" for number in NUMBERS for ending in ("csv", "json", "png", "svg")
+    )
+    for figure in FIGURES:
+        about = json.loads((made / f"{figure.stem}.json").read_text(encoding="utf-8"))
+        assert {"mixsense", "numpy", "scipy", "python"} <= set(about["versions"])
+        assert about["seeds"] == list(range(figure.scales["tiny"]["seeds"]))
+        assert about["options"] == figure.scales["tiny"]
+        assert about["summary"] == figure.summary(pd.read_csv(made / f"{figure.stem}.csv"))
+        assert (made / f"{figure.stem}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"<svg" in (made / f"{figure.stem}.svg").read_bytes()
+
+
+def test_numbers_are_written_with_every_bit(made):
+    data = pd.read_csv(made / "fig2.csv", dtype=str)
+    assert all(repr(float(text)) == text for text in data["true"])
+
+
+@pytest.mark.parametrize("runs", [1, 20])
+def test_wilson_agrees_with_scipy(runs):
+    for successes in range(runs + 1):
+        theirs = binomtest(successes, runs).proportion_ci(0.95, method="wilson")
+        assert wilson(successes, runs) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_the_fit_finds_the_constant_and_its_quality():
+    shape = np.geomspace(1, 100, 9)
+    assert fitted(pd.DataFrame({"answers": 3 * shape, "theorem": shape})) == pytest.approx((3.0, 1.0))
+    c, R2 = fitted(pd.DataFrame({"answers": np.full(9, 10.0) * np.tile([1.1, 0.9, 1.0], 3), "theorem": shape}))
+    assert c < 1.1
+    assert R2 < 0  # a curve that is worse than no curve is called so
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"only": [7]}, "there is no figure 7: give numbers from 1 to 6"),
+        ({"only": []}, "no figure is named"),
+        ({"scale": "huge"}, "give one of 'full', 'quick', 'tiny'"),
+        ({"jobs": 0}, "jobs is 0"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_wrong_input_is_refused_before_any_work(tmp_path, given, words):
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        make_figures(tmp_path / "new", **({"scale": "tiny"} | given))
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "fig2.csv").mkdir()
+    with pytest.raises(InvalidInput, match=r"fig2\.csv cannot be written .*: give another folder"):
+        make_figures(tmp_path, only=[2], scale="tiny", jobs=1)
+    assert os.listdir(tmp_path) == ["fig2.csv"]
+
+
+def start(*args, cwd):
+    command = [sys.executable, "-m", "mixsense.cli", "figures", *args]
+    return subprocess.Popen(command, cwd=cwd, text=True, stderr=subprocess.PIPE)
+
+
+def test_mistakes_on_the_command_line_are_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    for args, words in (
+        (["--out", "file"], "cannot be written to file (File exists): give another folder"),
+        (["--only", "9"], "there is no figure 9"),
+        (["--only", "one"], "--only is 'one': give numbers such as 1,4"),
+    ):
+        with start(*args, cwd=tmp_path) as process:
+            errors = process.communicate(timeout=120)[1]
+        assert process.returncode == 2
+        assert words in errors
+        assert len(errors.strip().splitlines()) == 1
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path):
+    with start("--quick", "--only", "1,6", "--jobs", "1", cwd=tmp_path) as process:
+        finished = tmp_path / "figs" / "fig1.json"
+        deadline = time.monotonic() + 120
+        while not finished.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, errors
+    assert "finished: fig1; --only makes the others" in errors
+    assert "Traceback" not in errors
+    assert sorted(os.listdir(tmp_path / "figs")) == [f"fig1.{ending}" for ending in ("csv", "json", "png", "svg")]
+
+
+def test_the_page_shows_what_the_data_beside_it_say():
+    page = (DOCS / "figures.md").read_text(encoding="utf-8")
+    for figure in FIGURES:
+        data = pd.read_csv(DOCS / "figures" / f"{figure.stem}.csv")
+        table = re.search(rf"<!-- {figure.stem} -->\n(.*?)\n<!-- end -->", page, re.S)[1]
+        assert table == markdown(figure.summary(data)), f"{figure.stem}: run python benchmarks/figures.py --tables"
+        assert f"(figures/{figure.stem}.png)" in page
+        about = json.loads((DOCS / "figures" / f"{figure.stem}.json").read_text(encoding="utf-8"))
+        assert (about["scale"], about["options"]) == ("full", figure.scales["full"])
+
+
+def page_data(number):
+    return pd.read_csv(DOCS / "figures" / f"fig{number}.csv")
+
+
+def test_what_the_page_says_of_figure_1():
+    error = page_data(1).pivot(index="separation", columns="estimator", values="median")
+    assert (error[error.index < 0.1].idxmin(axis=1) == "single").all()
+    near = error[(error.index > 0.3) & (error.index < 0.7)]
+    assert (near.moments / near.EM).between(0.95, 1.05).all()
+    far = error[error.index > 2.5]
+    assert (far.EM < 0.95 * far.moments).all()
+    assert error.moments.iloc[-1] > error.moments.min()
+
+
+def test_what_the_page_says_of_figures_2_and_3():
+    worst = []
+    for number in (2, 3):
+        data = page_data(number)
+        true = data[data["true"] != 0]
+        assert len(true) == 10
+        assert (np.sign(true["true"]) == np.sign(true.recovered)).all()
+        worst.append((data["true"] - data.recovered).pow(2).groupby(data.vector).sum().max())
+    assert worst[1] < worst[0]
+
+
+def test_what_the_page_says_of_figure_4():
+    error = page_data(4).groupby(["gap", "method", "size"]).error.median()
+    for gap in (5.0, 1.0):
+        assert (error[gap, "frugal"] < error[gap, "passive"]).all()
+        assert error[gap, "frugal", 5000] < error[gap, "paper", 600]
+
+
+def test_what_the_page_says_of_figure_5():
+    data = page_data(5)
+    rows = pd.DataFrame(COMPLEXITY.summary(data)).set_index(["method", "against"])
+    paper, frugal = rows.loc["paper"], rows.loc["frugal"]
+    for against, row in paper.iterrows():
+        if against == "log n":
+            assert row["measured exponent"] == pytest.approx(row["theorem's exponent"], abs=0.25)
+        else:
+            assert abs(row["measured exponent"]) < abs(row["theorem's exponent"])
+    assert (paper["median error / γ"] < 0.3).all()
+    assert (frugal["R² over all panels"] < 0).all()
+    answers = data.groupby(["method", "n", "k", "gap", "gamma"]).answers.median()
+    assert (answers["paper"] / answers["frugal"]).min() > 300
+
+
+def test_what_the_page_says_of_figure_6():
+    data = page_data(6)
+    enough = data[data.share >= 0.5].groupby("k").N.min()
+    assert enough.is_monotonic_increasing
+    assert enough.iloc[0] < enough.iloc[-1]
+    assert ((data.low <= data.share) & (data.share <= data.high)).all()
