@@ -1,0 +1,263 @@
+"""How many answers will it take: `plan`.
+
+Not plan.py: loading a submodule puts its name into the package, where `mixsense.plan` is the function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mixsense import costs
+from mixsense.calibration import RANGES
+from mixsense.constants import PRACTICAL, THEORY
+from mixsense.errors import InvalidInput
+from mixsense.plantable import Plan, Row, count
+from mixsense.problem import Problem, Weights, real, whole
+
+LARGEST_RATIO = 1e6
+"""Beyond this ratio of σ and γ, or of gap and σ, there is nothing to plan."""
+
+
+def plan(
+    n: int,
+    k: int,
+    sigma: float | None = None,
+    gap: float | None = None,
+    gamma: float | None = None,
+    eta: float = 0.05,
+    budget: int | None = None,
+    per_person: int | None = None,
+    weights: tuple[float, float] | None = None,
+) -> Plan:
+    """Say how many answers each method needs for a precision γ; or, with a budget, which γ to expect.
+
+    Parameters
+    ----------
+    n, k : int
+        Length of the vectors, and how many coefficients of each matter.
+    sigma : float
+        Standard deviation of the noise that you expect; 0 if there is none.
+    gap : float
+        Distance ‖β¹ − β²‖ of the two vectors that you expect.
+    gamma : float, optional
+        Precision asked for, below gap/2: the worse ℓ2 error of the two vectors. Give this, or `budget`.
+    eta : float
+        Allowed probability of failure; for the paper's rows.
+    budget : int, optional
+        Number of answers that can be had: turns the question round.
+    per_person : int, optional
+        Answers that one person gives; adds the number of people.
+    weights : pair of float, optional
+        Shares of the two vectors, equal if left out.
+
+    Returns
+    -------
+    Plan
+        A table with the rows "theorem", "paper", "frugal" and "tagged"; at σ = 0 "printed" and "noiseless".
+
+    Examples
+    --------
+    >>> table = plan(100, 5, sigma=1.0, gap=2.0, gamma=0.1, per_person=12)
+    >>> table["frugal"].queries < table["paper"].queries < table["theorem"].queries
+    True
+    >>> table["frugal"].people == -(-table["frugal"].queries // 12)
+    True
+    >>> 0.02 < plan(100, 5, sigma=1.0, gap=2.0, budget=2000)["frugal"].gamma < 0.2
+    True
+    """
+    problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
+    gap = _checked_gap(gap)
+    if problem.sigma is None:
+        raise InvalidInput("sigma is missing: give the noise that you expect, or measure it with 30 answers to x = 0")
+    if isinstance(problem.weights, str):
+        raise InvalidInput("weights is 'estimate': a plan needs the shares that you expect, such as (0.7, 0.3)")
+    if budget is not None:
+        budget = whole("budget", budget, 1, "the number of answers that can be had")
+    if per_person is not None:
+        per_person = whole("per_person", per_person, 1, "the number of answers that one person gives")
+    if (problem.gamma is None) == (budget is None) and problem.sigma:
+        both = "are both given" if budget is not None else "are both missing"
+        raise InvalidInput(f"gamma and budget {both}: give gamma to get the answers, or budget to get gamma")
+    inputs = {
+        "n": problem.n,
+        "k": problem.k,
+        "sigma": problem.sigma,
+        "gap": gap,
+        "gamma": problem.gamma,
+        "eta": problem.eta,
+        "budget": budget,
+        "per_person": per_person,
+        "weights": problem.weights,
+    }
+    if problem.sigma == 0:
+        return Plan(inputs, _without_noise(problem, budget, per_person))
+    _check_scales(problem.sigma, gap, problem.gamma)
+    setting = _Setting(problem.n, problem.k or 1, gap / problem.sigma, problem.eta, problem.weights)
+    if problem.gamma is not None:
+        rows = _for_precision(setting, problem.sigma, problem.gamma, per_person)
+    else:
+        rows = _for_budget(setting, problem.sigma, budget or 1, per_person)
+    return Plan(inputs, rows, _extrapolated(setting, (rows[2].gamma or math.nan) / problem.sigma))
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What all methods are planned for, in units of σ."""
+
+    n: int
+    k: int
+    gap: float
+    eta: float
+    weights: Weights | None
+
+    @property
+    def share(self) -> float:
+        return 0.5 if self.weights is None else min(self.weights)
+
+    @property
+    def equal(self) -> bool:
+        return abs(self.share - 0.5) < 1e-9
+
+    def paper(self, gamma: float) -> int:
+        return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, PRACTICAL)
+
+    def theorem(self, gamma: float) -> int:
+        return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
+
+
+NOTES = {
+    "theorem": "Algorithm 8 with the constants of the proofs: to see, not to run",
+    "paper": 'Algorithm 8 with practical constants: method="paper"',
+    "frugal": 'method="frugal", the default, with max_queries: within γ in 9 runs of 10',
+    "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
+    "printed": "the appendix's scheme with its 2 log₂ m repeats",
+    "noiseless": 'exact: method="noiseless"',
+}
+UNEQUAL = "assumes equal shares"
+
+
+def _people(queries: int | None, per_person: int | None) -> int | None:
+    return None if queries is None or per_person is None else -(-queries // per_person)
+
+
+def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | None) -> tuple[Row, ...]:
+    """Rows for a precision γ: the number of answers is asked."""
+    g = gamma / sigma
+    answers = {
+        "theorem": s.theorem(g) if s.equal else None,
+        "paper": s.paper(g) if s.equal else None,
+        "frugal": costs.frugal(s.n, s.k, s.gap, g, s.share),
+        "tagged": costs.tagged(s.k, g, s.weights),
+    }
+    return tuple(
+        Row(name, queries, gamma, _people(queries, per_person), NOTES[name] if queries else UNEQUAL)
+        for name, queries in answers.items()
+    )
+
+
+def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) -> tuple[Row, ...]:
+    """Rows for a number of answers: the precision is asked."""
+    frugal = costs.frugal_precision(s.n, s.k, s.gap, budget, s.share)
+    if frugal >= s.gap / 2:
+        least = costs.frugal(s.n, s.k, s.gap, s.gap / 2, s.share)
+        raise InvalidInput(
+            f"budget is {budget}: too small for any method to tell the two vectors apart (γ below gap/2); "
+            f"give at least {least + 1}",
+            budget=budget,
+            needed=least + 1,
+        )
+    found: dict[str, tuple[float | None, str]] = {}
+    for name, cost in (("theorem", s.theorem), ("paper", s.paper)):
+        if not s.equal:
+            found[name] = None, UNEQUAL
+        elif (least := cost(s.gap / 2)) > budget:
+            found[name] = None, f"needs at least {count(least)} answers"
+        else:
+            found[name] = _smallest(cost, budget, s.gap / 2), NOTES[name]
+    found["frugal"] = frugal, NOTES["frugal"]
+    found["tagged"] = costs.tagged_precision(s.k, budget, s.weights), NOTES["tagged"]
+    people = _people(budget, per_person)
+    return tuple(
+        Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, people, note)
+        for name, (g, note) in found.items()
+    )
+
+
+def _smallest(cost: Callable[[float], int], budget: int, high: float) -> float:
+    """Return the smallest γ that costs at most the budget, within 1 %; γ = high does."""
+    low = high / LARGEST_RATIO
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if cost(middle) <= budget else (middle, high)
+    return high
+
+
+def _without_noise(problem: Problem, budget: int | None, per_person: int | None) -> tuple[Row, ...]:
+    if problem.weights not in (None, (0.5, 0.5)):
+        raise InvalidInput(
+            f"weights is {problem.weights}: the noiseless scheme assumes equal shares; leave weights out"
+        )
+    rows = []
+    for name in ("printed", "noiseless"):
+        needed = costs.noiseless(problem.n, problem.k or 1, PRACTICAL, printed=name == "printed")
+        if budget is None or needed <= budget:
+            rows.append(Row(name, needed, 0.0, _people(needed, per_person), NOTES[name]))
+        else:
+            rows.append(Row(name, None, None, None, f"needs about {needed:,} answers"))
+    if rows[-1].queries is None:
+        raise InvalidInput(
+            f"budget is {budget}: too small for the noiseless scheme; give at least {needed}",
+            budget=budget,
+            needed=needed,
+        )
+    return tuple(rows)
+
+
+def _checked_gap(gap: float | None) -> float:
+    if gap is None:
+        raise InvalidInput(
+            "gap is missing: give the distance of the two vectors that you expect, or that matters to you"
+        )
+    gap = real("gap", gap, "the distance of the two vectors", 0.0)
+    if gap == 0:
+        raise InvalidInput(
+            "gap is 0: both vectors are one, and there is nothing to tell apart; give the smallest distance that "
+            "matters to you, or recover one vector with method='single'",
+            gap=gap,
+        )
+    return gap
+
+
+def _check_scales(sigma: float, gap: float, gamma: float | None) -> None:
+    if gap > LARGEST_RATIO * sigma:
+        raise InvalidInput(f"gap is {gap:g} and sigma {sigma:g}: such answers are without noise; give sigma 0")
+    if sigma > LARGEST_RATIO * gap:
+        raise InvalidInput(f"gap is {gap:g} and sigma {sigma:g}: no budget tells these apart; lower the noise")
+    if gamma is None:
+        return
+    if gamma >= gap / 2:
+        raise InvalidInput(
+            f"gamma is {gamma:g} and gap {gap:g}: from gap/2 on, one vector between the two is near enough to both; "
+            f"give gamma below {gap / 2:g}, or recover one vector with method='single'",
+            gamma=gamma,
+            gap=gap,
+        )
+    if sigma > LARGEST_RATIO * gamma:
+        raise InvalidInput(f"gamma is {gamma:g} and sigma {sigma:g}: no one has so many answers; give a larger gamma")
+
+
+def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
+    """Say which inputs the calibration did not cover."""
+    values = {"n": s.n, "k": s.k, "gap/sigma": s.gap, "gamma/sigma": gamma}
+    texts = [
+        f"{name} = {value:g} is outside of the calibrated {RANGES[name][0]:g} … {RANGES[name][1]:g}"
+        for name, value in values.items()
+        if not RANGES[name][0] * (1 - 1e-9) <= value <= RANGES[name][1] * (1 + 1e-9)
+    ]
+    if s.k > s.n / 4:
+        texts.append(f"k = {s.k} is above the calibrated n/4")
+    if not s.equal:
+        texts.append("the shares: calibrated for equal ones, here scaled by the smaller share")
+    return tuple(texts)

@@ -1,0 +1,129 @@
+"""What `plan` returns: a table, one row a method."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mixsense.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one method needs, or reaches.
+
+    Attributes
+    ----------
+    method : str
+        "theorem", "paper", "frugal", "tagged"; "printed" and "noiseless" where σ = 0.
+    queries : int or None
+        Number of answers; None if the method cannot do it with the budget, or at all.
+    gamma : float or None
+        The precision: as asked for, or what the budget gives.
+    people : int or None
+        Number of people, with `per_person` answers each.
+    note : str
+        What the number means.
+    """
+
+    method: str
+    queries: int | None
+    gamma: float | None
+    people: int | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A table: one row a method.
+
+    Attributes
+    ----------
+    inputs : dict
+        What was asked.
+    rows : tuple of Row
+        ``plan["frugal"]`` is one of them by name.
+    extrapolated : tuple of str
+        Which inputs lie outside of what the formula for the frugal method was calibrated on.
+    """
+
+    inputs: dict[str, Any]
+    rows: tuple[Row, ...]
+    extrapolated: tuple[str, ...] = ()
+
+    def __getitem__(self, method: str) -> Row:
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise InvalidInput(f"the plan has no row {method!r}: it has {', '.join(r.method for r in self.rows)}")
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _headline(self) -> str:
+        symbols = {"sigma": "σ", "gamma": "γ", "eta": "η", "per_person": "answers a person"}
+        return ", ".join(f"{symbols.get(name, name)} = {_brief(v)}" for name, v in self.inputs.items() if v is not None)
+
+    def _table(self) -> list[tuple[str, ...]]:
+        """Cells, the head first; the column that was asked for comes first."""
+        budget = self.inputs["budget"] is not None
+        cells: dict[str, list[str]] = {"method": [r.method for r in self.rows]}
+        if budget:
+            cells["γ to expect"] = ["–" if r.gamma is None else f"{r.gamma:.3g}" for r in self.rows]
+        else:
+            cells["answers"] = [count(r.queries) for r in self.rows]
+        if self.inputs["per_person"]:
+            cells["people"] = [count(r.people) for r in self.rows]
+        cells["note"] = [r.note for r in self.rows]
+        return [tuple(cells), *zip(*cells.values(), strict=True)]
+
+    def __str__(self) -> str:
+        table = self._table()
+        first, *others = (max(len(row[i]) for row in table) for i in range(len(table[0]) - 1))
+        lines = [
+            "  ".join([row[0].ljust(first), *(c.rjust(w) for c, w in zip(row[1:-1], others, strict=True)), row[-1]])
+            for row in table
+        ]
+        return "\n".join([self._headline(), *lines, *(f"extrapolated: {text}" for text in self.extrapolated)])
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._table()
+        top = "".join(f"<th>{html.escape(c)}</th>" for c in head)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in row)}</tr>" for row in rows)
+        more = "".join(f"<p>extrapolated: {html.escape(text)}</p>" for text in self.extrapolated)
+        return (
+            f"<p><b>plan</b> {html.escape(self._headline())}</p>"
+            f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
+        )
+
+    def to_json(self) -> str:
+        """Return the plan as JSON.
+
+        Examples
+        --------
+        >>> import mixsense as ms
+        >>> json.loads(ms.plan(100, 5, sigma=1.0, gap=2.0, gamma=0.1).to_json())["rows"][2]["method"]
+        'frugal'
+        """
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+
+
+def _brief(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def count(number: int | None) -> str:
+    """Return a number of answers for people to read.
+
+    Examples
+    --------
+    >>> count(12345), count(5 * 10**11), count(None)
+    ('12,345', '5.0e+11', '–')
+    """
+    return "–" if number is None else f"{number:,}" if number < 10**9 else f"{number:.1e}"
