@@ -70,3 +70,7 @@ class ModelError(MixsenseError, RuntimeError):
 
     Like `OracleError`, it carries the `record` of every answer received.
     """
+
+
+class StudyError(MixsenseError, RuntimeError):
+    """A study cannot say or store what is asked of it now: its database fails, or there is no estimate yet."""

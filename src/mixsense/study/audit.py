@@ -1,0 +1,336 @@
+"""The command `mixsense audit`: a study that asks an HTTP endpoint or a program until both models are known."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mixsense.errors import InvalidInput, OracleError
+from mixsense.study.commands import DEFAULT, Db, Json, read_plan
+
+if TYPE_CHECKING:
+    from mixsense.recovery import Recovery
+    from mixsense.remote.command import CommandOracle
+    from mixsense.remote.http import HTTPOracle
+    from mixsense.remote.preflight import Preflight
+    from mixsense.study.study import Study
+
+EXIT_CODES = (
+    "Exit codes: 0 certified or single; 1 the endpoint or the database failed (the same command goes on); 2 wrong "
+    "input; 3 budget or uncertain; 4 the preflight found a problem, nothing else was asked; 130 Ctrl-C (the same "
+    "command goes on)."
+)
+PROBLEM = 4
+ENDPOINT = ("body", "answer", "headers", "rate", "concurrency", "timeout", "retries", "limit", "fresh")
+"""What [endpoint] in the TOML file may hold. Who is asked, only the command line decides."""
+
+
+def audit_command(
+    url: Annotated[str | None, typer.Argument(help="Address of the endpoint; only its host is contacted.")] = None,
+    command: Annotated[str | None, typer.Option(help="Ask this program instead: JSON lines in, numbers out.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file as for `study create`, with a table 'endpoint' for body, answer, ….")
+    ] = None,
+    n: Annotated[int | None, typer.Option(help="Number of inputs.")] = None,
+    features: Annotated[str | None, typer.Option(help="Names of the inputs, as a,b,c; instead of --n.")] = None,
+    box: Annotated[
+        list[str] | None, typer.Option(help="Range of every input as 0:10, or of one as milk=0:10; repeatable.")
+    ] = None,
+    intercept: Annotated[bool, typer.Option("--intercept", help="Each model has a constant (needs --box).")] = False,
+    body: Annotated[
+        str | None, typer.Option(help='JSON with "$x", "$x[0]", "$features", "$features.NAME", "$id".')
+    ] = None,
+    answer: Annotated[str | None, typer.Option(help="Path of the number in the answer, as result.score.")] = None,
+    header: Annotated[list[str] | None, typer.Option(help="NAME=env:VARIABLE; secrets only so; repeatable.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Most requests a second.")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Most requests at a time; 8 if left out.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one request; 30 if left out.")] = None,
+    retries: Annotated[int | None, typer.Option(help="Tries after a 429, 5xx or time-out; 5 if left out.")] = None,
+    limit: Annotated[float | None, typer.Option(help="Seconds for a question with all tries; 300 if left out.")] = None,
+    allow_host: Annotated[list[str] | None, typer.Option(help="Host that a redirect may lead to; repeatable.")] = None,
+    new_connections: Annotated[
+        bool, typer.Option("--new-connections", help="One for each request, against sticky routing.")
+    ] = False,
+    gamma: Annotated[float | None, typer.Option(help="Precision; 0.1, or what --max-queries gives.")] = None,
+    k: Annotated[int | None, typer.Option(help="Coefficients of each model that matter, if known.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="Noise of the answers; measured if left out.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Shares as 0.9,0.1, or 'estimate' (default).")] = None,
+    max_queries: Annotated[int | None, typer.Option(help="Most answers, those of the preflight not counted.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the queries; drawn and stored if left out.")] = None,
+    db: Db = DEFAULT,
+    name: Annotated[str | None, typer.Option(help="Name of the study in the database; audit if left out.")] = None,
+    skip_preflight: Annotated[
+        bool, typer.Option("--skip-preflight", help="Do not look at the endpoint first.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Go on although the preflight found a problem.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the result as JSON to this file, too.")] = None,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Find both models behind an endpoint that is split between two linear ones.
+
+    Every answer is stored as it comes: after Ctrl-C, a crash or an outage of the endpoint the same command goes on, and
+    asks nothing again that was answered. A preflight of about 300 requests comes first, once.
+    """
+    plan = {} if config is None else _read_config(config)
+    endpoint = plan.pop("endpoint", {})
+    given = {
+        "url": url,
+        "command": command,
+        "body": body,
+        "answer": answer,
+        "headers": _headers(header),
+        "rate": rate,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "retries": retries,
+        "limit": limit,
+        "hosts": allow_host or None,
+        "fresh": new_connections or None,
+    }
+    endpoint |= {key: value for key, value in given.items() if value is not None}
+    problem = _problem(plan, n, features, box, intercept)
+    wanted = {"gamma": gamma, "k": k, "sigma": sigma, "weights": _shares(weights), "max_queries": max_queries}
+    problem |= {key: value for key, value in {**wanted, "seed": seed}.items() if value is not None}
+    called = name or problem.pop("name", None) or "audit"
+    problem.pop("name", None)
+    workers = endpoint.get("concurrency", 8)
+    with contextlib.closing(make_oracle(endpoint, problem.get("features"))) as oracle:
+        study = _resume(db, called, problem, endpoint)
+        if study is None:
+            report = None if skip_preflight else _look(oracle, problem, as_json)
+            if report is not None and report.problems and not force:
+                _refuse(report, as_json)
+            study = _begin(db, called, problem, endpoint, report)
+        elif not as_json:
+            _tell_resumed(study)
+        with contextlib.closing(study):
+            r = _run(study, oracle, 1 if "command" in endpoint else workers, quiet)
+            _show(study, r, out, as_json)
+    if r.status not in ("certified", "single"):
+        raise typer.Exit(3)
+
+
+def make_oracle(endpoint: dict[str, Any], features: list[str] | None) -> HTTPOracle | CommandOracle:
+    """Return the oracle that is described: `url` or `command`, and what [endpoint] may hold."""
+    endpoint = dict(endpoint)
+    if ("url" in endpoint) == ("command" in endpoint):
+        raise InvalidInput("give the address of the endpoint, or --command with a program: one of the two")
+    if "command" in endpoint:
+        from mixsense.remote.command import CommandOracle
+
+        for key in endpoint:
+            if key not in ("command", "body", "answer", "timeout", "concurrency"):
+                raise InvalidInput(f"{key!r} does not go with a program: leave it out")
+        endpoint.pop("concurrency", None)
+        return CommandOracle(**endpoint, features=features)
+    from mixsense.remote.http import HTTPOracle
+
+    return HTTPOracle(**endpoint, features=features)
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    plan = read_plan(path)
+    if not isinstance(plan.get("endpoint", {}), dict):
+        raise InvalidInput(f"{path}: endpoint is {plan['endpoint']!r}: give a table [endpoint] with body, answer, …")
+    for key in plan.get("endpoint", {}):
+        if key not in ENDPOINT:
+            hint = (
+                "give it on the command line"
+                if key in ("url", "command", "hosts")
+                else f"it takes {', '.join(ENDPOINT)}"
+            )
+            raise InvalidInput(f"{path}: [endpoint] has {key!r}: {hint}")
+    return plan
+
+
+def _headers(lines: list[str] | None) -> dict[str, str] | None:
+    found = {}
+    for line in lines or ():
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise InvalidInput("a --header has no '=': give NAME=env:VARIABLE, e.g. Authorization=env:TOKEN")
+        found[name.strip()] = value.strip()
+    return found or None
+
+
+def _problem(
+    plan: dict[str, Any], n: int | None, features: str | None, box: list[str] | None, intercept: bool
+) -> dict[str, Any]:
+    """Return the arguments of `create_study` that say what is asked, from the file and the options."""
+    names = None if features is None else [part.strip() for part in features.split(",")]
+    if plan and (n is not None or names is not None):
+        raise InvalidInput("--config says which features there are: leave out --n and --features")
+    if not plan:
+        if (n is None) == (names is None):
+            raise InvalidInput("say how many inputs the endpoint has: give --n, --features a,b,c, or --config")
+        plan = {"n": n if names is None else len(names), "features": names}
+    if box:
+        plan["box"] = _box(box, plan["n"], plan.get("features"), plan.get("box"))
+    if intercept:
+        plan["intercept"] = True
+    return {"weights": "estimate"} | plan if plan.get("method", "frugal") == "frugal" else plan
+
+
+def _box(parts: list[str], n: int, names: list[str] | None, before: Any) -> list[tuple[float, float]]:
+    ranges: list[Any] = list(before) if before else [None] * n
+    for part in parts:
+        name, equals, text = part.rpartition("=")
+        try:
+            low, high = (float(number) for number in text.split(":"))
+        except ValueError:
+            raise InvalidInput(f"--box is {part!r}: give low:high such as 0:10, or name=low:high") from None
+        if equals and name not in (names or ()):
+            raise InvalidInput(f"--box is {part!r}, but no feature is named {name!r}: give --features")
+        for j in [names.index(name)] if equals and names else range(n):
+            ranges[j] = (low, high)
+    if None in ranges:
+        missing = names[ranges.index(None)] if names else f"x{ranges.index(None)}"
+        raise InvalidInput(f"--box gives no range for {missing!r}: give one for each feature, or one for all")
+    return ranges
+
+
+def _shares(text: str | None) -> list[float] | str | None:
+    if text is None or text == "estimate":
+        return text
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.9,0.1, or estimate") from None
+
+
+def _identity(endpoint: dict[str, Any]) -> dict[str, Any]:
+    """Return what tells one endpoint from another; an address without its query, a program as a hash: no secrets."""
+    from mixsense.remote.wire import Target
+
+    if "command" in endpoint:
+        address = "program " + hashlib.sha256(str(endpoint["command"]).encode()).hexdigest()[:16]
+    else:
+        address = str(Target.parse(endpoint["url"]))
+    return {"address": address, "body": endpoint.get("body"), "answer": endpoint.get("answer")}
+
+
+def _resume(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any]) -> Study | None:
+    """Return the study that an earlier run began; refuse one that asks something else."""
+    from mixsense.study.database import Database
+    from mixsense.study.migrations import upgrade
+    from mixsense.study.storage import study_names
+    from mixsense.study.study import load_study
+
+    database = Database(db, create=True)  # before the preflight: what is wrong with it costs no request
+    upgrade(database, create=True)
+    if name not in study_names(database):
+        return None
+    study = load_study(db, name)
+    before = study.notes.get("endpoint")
+    hint = f"give another --name, or the options of {name!r}"
+    if before is None:
+        raise InvalidInput(f"the study {name!r} was not made by an audit: {hint}")
+    now = json.loads(json.dumps(_identity(endpoint)))
+    for key in now:
+        if now[key] != before.get(key):
+            raise InvalidInput(
+                f"the study {name!r} asks {before.get(key)!r}, this command {now[key]!r} ({key}): {hint}"
+            )
+    for key, value in json.loads(json.dumps(problem)).items():
+        if key in study.problem and value != study.problem[key]:
+            raise InvalidInput(f"the study {name!r} has {key} = {study.problem[key]!r}, now it is {value!r}: {hint}")
+    return study
+
+
+def _look(oracle: Any, problem: dict[str, Any], as_json: bool) -> Preflight:
+    from mixsense.api import prepare
+    from mixsense.remote.preflight import cost, preflight
+
+    kept = ("units", "answer_range", "lease")
+    prepare(**{key: value for key, value in problem.items() if key not in kept})  # a mistake costs no request
+    if not as_json:
+        typer.echo(f"preflight: up to {cost(oracle)} requests", err=True)
+    with _interruptible(oracle):
+        report = preflight(oracle, problem["n"], problem.get("box"), seed=problem.get("seed", 0))
+    if not as_json:
+        typer.echo(report.summary())
+    return report
+
+
+def _refuse(report: Preflight, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"preflight": report.to_dict()}))
+    names = ", ".join(verdict.name for verdict in report.problems)
+    if report.problems[0].name == "answers":
+        raise OracleError(report.problems[0].text)
+    typer.echo(f"mixsense: the preflight found a problem ({names}): see above; --force goes on all the same", err=True)
+    raise typer.Exit(PROBLEM)
+
+
+def _begin(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any], report: Preflight | None) -> Study:
+    from mixsense.study.study import create_study
+
+    if (
+        "gamma" not in problem
+        and problem.get("max_queries") is not None
+        and problem.get("method", "frugal") == "frugal"
+    ):
+        problem = {**problem, "gamma": None}
+    notes = {"endpoint": _identity(endpoint), "preflight": None if report is None else report.to_dict()}
+    return create_study(db, name, notes=notes, **problem)
+
+
+def _tell_resumed(study: Study) -> None:
+    from mixsense.remote.preflight import Preflight
+
+    if study.notes.get("preflight"):
+        typer.echo(Preflight.from_dict(study.notes["preflight"]).summary() + "\n  (made when the study began)")
+    typer.echo(f"{study.progress().total:,} answers are there already", err=True)
+
+
+def _run(study: Study, oracle: Any, workers: int, quiet: bool) -> Recovery:
+    from mixsense.study.drive import run_study
+
+    try:
+        with _interruptible(oracle):
+            return run_study(study, oracle, workers=workers, progress=not quiet)
+    except KeyboardInterrupt:
+        total = study.progress().total
+        typer.echo(f"mixsense: {total:,} answers are stored; the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+
+
+@contextlib.contextmanager
+def _interruptible(oracle: Any) -> Iterator[None]:
+    """Let Ctrl-C also end the waits of an oracle that tries again and again."""
+    stop = getattr(oracle, "stop", None)
+    if stop is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: Any) -> None:
+        stop()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _show(study: Study, r: Recovery, out: Path | None, as_json: bool) -> None:
+    if out is not None:
+        try:
+            out.write_text(r.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{out} cannot be written ({error.strerror}): the result is in the study") from None
+    if as_json:
+        found = {"study": study.name, "preflight": study.notes.get("preflight"), "result": json.loads(r.to_json())}
+        typer.echo(json.dumps(found))
+    else:
+        typer.echo(r.summary(study.names))

@@ -1,0 +1,124 @@
+"""What a study stores: the problem, the queries, the answers. No respondent, no address, no time of an answer.
+
+Problems, rounds, queries, tickets, answers and ends are appended and never changed. Leases come and go: each says, in
+whole minutes, until when a question that was handed out is waited for, and is removed with the answer.
+"""
+
+from __future__ import annotations
+
+from mixsense.errors import InvalidInput
+
+try:
+    import sqlalchemy as sa
+except ModuleNotFoundError:
+    raise InvalidInput("studies need SQLAlchemy, which is not installed: pip install 'mixsense[study]'") from None
+
+__all__ = [
+    "METADATA",
+    "OF_A_STUDY",
+    "answers",
+    "ends",
+    "leases",
+    "queries",
+    "rounds",
+    "sa",
+    "schema",
+    "studies",
+    "tickets",
+]
+
+METADATA = sa.MetaData()
+
+
+def _key(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.BigInteger, primary_key=True, autoincrement=False)
+
+
+def _number(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.BigInteger, nullable=False)
+
+
+def _text(name: str, unique: bool = False) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False, unique=unique)
+
+
+schema = sa.Table("mixsense_schema", METADATA, _key("version"))
+
+studies = sa.Table(
+    "mixsense_studies",
+    METADATA,
+    _key("study"),
+    _text("name", unique=True),
+    _text("key"),  # begins the id of each of its questions, so that another study's are told apart
+    _text("problem"),  # JSON: the arguments of `prepare`
+    _text("asking"),  # JSON: units, range of the answers, seconds of a lease
+)
+
+rounds = sa.Table(
+    "mixsense_rounds",
+    METADATA,
+    _key("study"),
+    _key("round"),
+    _text("label"),
+    _number("size"),  # answers that the round takes: queries × repeats
+    _number("repeats"),
+)
+
+queries = sa.Table(
+    "mixsense_queries",
+    METADATA,
+    _key("study"),
+    _key("round"),
+    _key("query"),
+    sa.Column("x", sa.LargeBinary, nullable=False),  # (n,) float64, little endian
+)
+
+tickets = sa.Table(
+    "mixsense_tickets",  # one for each time that a question was handed out
+    METADATA,
+    _key("study"),
+    _key("ticket"),
+    _number("round"),
+    _number("slot"),  # query × repeats + repeat
+)
+sa.Index("mixsense_tickets_slot", tickets.c.study, tickets.c.round, tickets.c.slot)
+
+leases = sa.Table(
+    "mixsense_leases",
+    METADATA,
+    _key("study"),
+    _key("round"),
+    _key("slot"),
+    _number("until"),  # whole minutes
+)
+
+answers = sa.Table(
+    "mixsense_answers",
+    METADATA,
+    _key("study"),
+    _key("ticket"),
+    _number("round"),
+    _number("slot"),
+    sa.Column("value", sa.Double, nullable=False),
+    sa.Column("surplus", sa.Boolean, nullable=False),  # another answer to the same slot came first
+)
+sa.Index(
+    "mixsense_answers_slot",  # the database itself refuses a second answer that counts
+    answers.c.study,
+    answers.c.round,
+    answers.c.slot,
+    unique=True,
+    sqlite_where=sa.not_(answers.c.surplus),
+    postgresql_where=sa.not_(answers.c.surplus),
+)
+
+ends = sa.Table(
+    "mixsense_ends",
+    METADATA,
+    _key("study"),
+    _text("status"),  # that of the result, or "failed"
+    _text("result"),  # the Recovery as JSON, or the name and the message of the error
+)
+
+OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
+"""Every table with rows of a study."""

@@ -1,0 +1,46 @@
+"""The page on studies is true: its plan, its commands and its code run, in their order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import mixsense as ms
+
+PAGE = (
+    (Path(__file__).parent.parent / "docs" / "studies.md").read_text(encoding="utf-8").split("## An endpoint audit")[0]
+)
+
+
+def test_the_crowd_study_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    ran = []
+    for kind, text in re.findall(r"```(toml|console|python)\n(.*?)```", PAGE, re.S):
+        ran.append(kind)
+        if kind == "toml":
+            Path("tea.toml").write_text(text, encoding="utf-8")
+        elif kind == "python":
+            exec(compile(text, "studies.md", "exec"), space)
+        else:
+            for command in re.findall(r"^\$ mixsense (.*)$", text, re.M):
+                done = subprocess.run(
+                    [sys.executable, "-m", "mixsense.cli", *shlex.split(command)], capture_output=True, text=True
+                )
+                assert done.returncode == 0, (command, done.stderr)
+    assert ran == ["toml", "console", "console", "python", "python", "console", "python"]
+    assert (space["outcome"], space["result"].status) == ("taken", "certified")
+    result = ms.load_study("tea.db", "tea").result()
+    assert result.status == "certified"
+    # Half of a range times the error of its coefficient is at most the precision asked for.
+    truth = [space["strong"], space["weak"]]
+    half = [6, 17.5, 30, 6]
+    assert (
+        ms.match_error(result.vectors * half, [[b * h for b, h in zip(beta, half, strict=True)] for beta in truth]) < 3
+    )
+    shown = re.search(r"^certified: .*; ([\d,]+) answers", PAGE, re.M)
+    assert abs(int(shown[1]) - result.queries) < 0.5 * result.queries
+    assert Path("answers.csv").read_text().count("\n") == result.queries + 1
