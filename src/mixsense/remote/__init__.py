@@ -1,0 +1,1 @@
+"""Oracles outside this process: an HTTP service, a program; and the preflight that looks at one before it is asked."""
