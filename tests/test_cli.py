@@ -26,7 +26,7 @@ def mixsense(*args, cwd=None, **kwargs):
 def test_help_is_complete():
     top = mixsense("--help")
     assert top.returncode == 0
-    for command in ("demo", "recover"):
+    for command in ("demo", "recover", "plan", "sweep", "figures", "audit"):
         assert command in top.stdout
         page = mixsense(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
         options = [line for line in page.splitlines() if line.strip("│ ").startswith("--")]
@@ -96,7 +96,7 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:ask", *SMALL, "--record", "."], 2, "cannot be used as a record"),
         (["--simulate", *SMALL, "--seed", "-1"], 2, "seed is -1"),
         ([*SMALL], 2, "give an oracle as module:callable, or --simulate"),
-        (["lab:ask", "--simulate", *SMALL], 2, "one of the two"),
+        (["lab:ask", "--simulate", *SMALL], 2, "one of them"),
         (["lab:broken", *SMALL], 1, "RuntimeError: the lab is closed"),
         (["lab:ask", *SMALL, "--gamma", "-1"], 2, "gamma is -1"),
         (["lab:ask", *SMALL, "--gamma", "x"], 2, "x"),

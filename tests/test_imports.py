@@ -15,9 +15,14 @@ SOURCE = Path(mixsense.__file__).parent
 # A file imports only from files before it. The order is that of the data: from errors to the command line.
 ORDER = (
     "errors problem constants rounds design likelihood mixture estimate align homotopy decode limits "
-    "sparsity refine starts certify recovery "
+    "sparsity refine starts certify recovery units "
     "methods.settings methods.finish methods.noiseless methods.single methods.paper methods.pool methods.frugal "
-    "oracles progress api metrics plots cli"
+    "oracles remote.template remote.wire remote.http remote.command remote.checks remote.preflight "
+    "progress api calibration costs plantable planner metrics plots grid sweepstore workers sweeps peers "
+    "study.tables study.database study.checks study.migrations study.storage study.playback study.question "
+    "study.standing study.study study.answers study.drive study.commands study.audit "
+    "figures.figure figures.estimators figures.recoveries figures.answers figures.complexity figures.phase "
+    "figures.make cli"
 ).split()
 NUMERICS = {
     "likelihood": set(),

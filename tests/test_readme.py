@@ -42,6 +42,14 @@ def test_python_example_prints_what_the_readme_shows():
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
 
 
+def test_study_example_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = re.search(r"```python\n(study = .*?)```", README, re.S).group(1)
+    scope = {"ms": mixsense}
+    exec(compile(code, "README.md", "exec"), scope)
+    assert scope["study"].progress().answered == 1
+
+
 def test_console_commands_run(tmp_path):
     commands = re.findall(r"^\$ mixsense (.*)$", README, re.M)
     assert commands

@@ -84,7 +84,7 @@ def prepare(
     Examples
     --------
     >>> next(prepare(3, box=[(0, 10), (0, 1), (1, 7)], sigma=1.0, seed=0)).queries[0]
-    array([10.,  1.,  1.])
+    array([10.,  1.,  7.])
     """
     problem = Problem(n=n, gamma=gamma, k=k, sigma=sigma, eta=eta, weights=weights, max_queries=max_queries)
     make = method_named(method)

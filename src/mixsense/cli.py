@@ -10,6 +10,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import importlib
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +24,9 @@ from mixsense.metrics import best_order, match_error, random_pair
 from mixsense.oracles import RecordedOracle, SimulatedOracle
 from mixsense.problem import whole
 from mixsense.recovery import Recovery
+from mixsense.study.audit import EXIT_CODES as AUDIT_CODES
+from mixsense.study.audit import audit_command
+from mixsense.study.commands import app as study_app
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +41,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(study_app, name="study")
+app.command("audit", epilog=AUDIT_CODES)(audit_command)
 
 MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
 EXIT_CODES = (
@@ -133,12 +140,15 @@ def _beside_truth(r: Recovery, truth: NDArray[Any]) -> Any:
 
 
 def _save_picture(r: Recovery, truth: NDArray[Any] | None, out: Path) -> None:
+    _save_axes(lambda: r.plot(truth), out)
+
+
+def _save_axes(draw: Callable[[], Any], out: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
     try:
-        figure: Any = r.plot(truth).figure
-        figure.savefig(out, dpi=130)
+        draw().figure.savefig(out, dpi=130)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"the picture cannot be written to {out} ({error}): give another file") from None
 
@@ -150,6 +160,9 @@ def recover_command(
         typer.Argument(help="The oracle, as module:callable; called as callable(queries, repeats). Or use --simulate."),
     ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with a random pair.")] = False,
+    command: Annotated[
+        str | None, typer.Option(help='Ask this program: a JSON query {"x": […]} a line in, a number a line out.')
+    ] = None,
     n: Annotated[int, typer.Option(help="Length of the vectors.")] = 100,
     k: Annotated[int | None, typer.Option(help="Coefficients of each vector that matter (or give --m).")] = None,
     gamma: Annotated[
@@ -182,8 +195,8 @@ def recover_command(
     The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
     queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers.
     """
-    if simulate == (oracle is not None):
-        raise InvalidInput("give an oracle as module:callable, or --simulate: one of the two")
+    if simulate + (oracle is not None) + (command is not None) != 1:
+        raise InvalidInput("give an oracle as module:callable, or --simulate, or --command: one of them")
     options = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer}
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
@@ -194,10 +207,15 @@ def recover_command(
     truth, simulated = None, None
     ask: Oracle
     if simulate:
-        truth = random_pair(n, min(k or 5, n), gap, seed=[whole("seed", seed, 0, "a seed"), 0])
+        # NumPy's seed [s, 0] is its seed s, which draws the queries.
+        truth = random_pair(n, min(k or 5, n), gap, seed=[whole("seed", seed, 0, "a seed"), 1])
         # Without --sigma the simulated noise is 1, and the method has to find that out.
         noise = 1.0 if sigma is None and method.value != "noiseless" else sigma or 0.0
-        ask = simulated = SimulatedOracle(truth, noise, seed=[seed, 1])
+        ask = simulated = SimulatedOracle(truth, noise, seed=[seed, 2])
+    elif command is not None:
+        from mixsense.remote.command import CommandOracle
+
+        ask = CommandOracle(command)
     else:
         ask = _load_oracle(str(oracle))
     settings: dict[str, Any] = {
@@ -212,7 +230,7 @@ def recover_command(
         **given,
     }
     if record is not None:
-        ask = RecordedOracle(ask, record, {"oracle": oracle or f"simulated, gap {gap:g}", **settings})
+        ask = RecordedOracle(ask, record, {"oracle": oracle or command or f"simulated, gap {gap:g}", **settings})
         if ask.reused:
             typer.echo(f"{record}: {ask.reused:,} answers are there already", err=True)
             if simulated is not None:
@@ -263,6 +281,97 @@ def _load_oracle(name: str) -> Oracle:
     return found  # type: ignore[no-any-return]
 
 
+@app.command("plan")
+def plan_command(
+    n: Annotated[int, typer.Option(help="Length of the vectors.")],
+    k: Annotated[int, typer.Option(help="Coefficients of each vector that matter.")],
+    sigma: Annotated[float, typer.Option(help="Noise of the answers that you expect; 0 if there is none.")],
+    gap: Annotated[float, typer.Option(help="Distance of the two vectors that you expect.")],
+    gamma: Annotated[float | None, typer.Option(help="Precision asked for, below gap/2 (or give --budget).")] = None,
+    budget: Annotated[int | None, typer.Option(help="Answers that can be had; prints the γ to expect.")] = None,
+    per_person: Annotated[int | None, typer.Option(help="Answers of one person; adds the number of people.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Shares as 0.7,0.3; equal if left out.")] = None,
+    eta: Annotated[float, typer.Option(help="Allowed probability of failure of the paper's method.")] = 0.05,
+    json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """Say how many answers each method needs for a precision γ; or, with --budget, which γ to expect."""
+    from mixsense.planner import plan
+
+    shares: Any = _shares(weights)
+    table = plan(n, k, sigma, gap, gamma, eta, budget, per_person, shares)
+    typer.echo(table.to_json() if json else str(table))
+
+
+@app.command("sweep")
+def sweep_command(
+    settings: Annotated[Path, typer.Argument(help="TOML file that says which settings, seeds and methods.")],
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
+    dask: Annotated[str | None, typer.Option(help="Run on the Dask cluster with this scheduler address.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="SQLite file with the finished cells; beside the TOML file if left out.")
+    ] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw the result, as PNG beside the SQLite file.")] = False,
+    export: Annotated[Path | None, typer.Option(help="Write the table to this .csv or .parquet file too.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Run a grid of settings × seeds × methods on simulated oracles.
+
+    Every finished cell is kept at once: after Ctrl-C or a crash the same command goes on where it was.
+    """
+    from mixsense.sweeps import save_table, summarise, sweep
+
+    if export is not None and export.suffix not in (".csv", ".parquet"):
+        raise InvalidInput(f"--export is {export}: give a file that ends in .csv or .parquet")
+    store = out or settings.with_suffix(".sqlite")
+    frame = sweep(settings, store, jobs, dask, progress=not quiet)
+    typer.echo(summarise(frame))
+    if export is not None:
+        save_table(frame, export)
+    if plot:
+        from mixsense.plots import plot_sweep
+
+        _save_axes(lambda: plot_sweep(frame), store.with_suffix(".png"))
+    failed = int((frame["status"] == "failed").sum())
+    typer.echo(f"{len(frame):,} cells, {failed:,} failed: {store}")
+
+
+@app.command("figures")
+def figures_command(
+    out: Annotated[Path, typer.Option(help="Folder for pictures (PNG, SVG) and data (CSV, JSON).")] = Path("figs"),
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and settings: a look in under a minute.")] = False,
+    only: Annotated[str | None, typer.Option(help="Numbers of the figures to make, as 1,4; all if left out.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores if left out.")] = None,
+    seed: Annotated[int, typer.Option(help="First seed of each figure.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Simulate and draw the figures, from nothing but seeds: minutes on two cores.
+
+    The same seeds give the same data to the last bit, whatever the number of processes. A figure is written as soon as
+    it is finished, and stays if the command is stopped.
+    """
+    import time
+
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from mixsense.figures import make_figures
+
+    try:
+        numbers = None if only is None else [int(part) for part in only.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--only is {only!r}: give numbers such as 1,4") from None
+    start = time.monotonic()
+    try:
+        written = make_figures(out, numbers, "quick" if quick else "full", jobs, seed, progress=not quiet)
+    except KeyboardInterrupt as stop:
+        kept = ", ".join(path.stem for path in getattr(stop, "written", [])) or "none"
+        typer.echo(f"mixsense: finished: {kept}; --only makes the others", err=True)
+        raise
+    for path in written:
+        typer.echo(f"{path.with_suffix('.png')}  (and .svg, .csv, .json)")
+    typer.echo(f"{len(written)} figures in {time.monotonic() - start:.0f} s")
+
+
 def main() -> None:
     """Run the command line; a user's mistake is one line, not a traceback."""
     try:
@@ -275,7 +384,7 @@ def main() -> None:
         sys.exit(1)
     except SystemExit as stop:
         if stop.code == 130:  # Ctrl-C
-            typer.echo("mixsense: stopped; with --record the same command goes on where it was", err=True)
+            typer.echo("mixsense: stopped; sweep, audit and recover --record go on with the same command", err=True)
         raise
 
 

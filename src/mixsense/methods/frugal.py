@@ -189,8 +189,8 @@ def spread_around_two(y: Array) -> float:
 
     Examples
     --------
-    >>> spread_around_two(np.array([1.0, 5.0, 3.0, 7.0]))
-    1.1180339887498949
+    >>> round(spread_around_two(np.array([1.0, 5.0, 3.0, 7.0])), 3)
+    1.118
     """
     y = np.sort(y)
     within = [float(y[:i].var() * i + y[i:].var() * (len(y) - i)) / len(y) for i in range(1, len(y))]
