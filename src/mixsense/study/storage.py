@@ -80,7 +80,9 @@ def insert_study(database: Database, name: str, problem: str, asking: str, first
                 f"{database.shown} has a study {name!r} already: load it, or give another name", name=name
             )
         number = connection.execute(sa.select(sa.func.coalesce(sa.func.max(studies.c.study), 0) + 1)).scalar_one()
-        key = "".join(secrets.choice(LETTERS) for _ in range(4))
+        taken = set(connection.execute(sa.select(studies.c.key)).scalars())
+        while (key := "".join(secrets.choice(LETTERS) for _ in range(4))) in taken:
+            pass
         connection.execute(studies.insert().values(study=number, name=name, key=key, problem=problem, asking=asking))
         _insert_round(connection, number, 0, first)
 
