@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import subprocess
@@ -48,6 +49,7 @@ def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
         "note": frugal.note,
     }
     assert plan.extrapolated == ()
+    assert repr(plan) == text  # at a prompt
     with pytest.raises(ms.InvalidInput, match="no row 'nothing': it has theorem, paper, frugal, tagged"):
         plan["nothing"]
 
@@ -117,6 +119,7 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     # Each of 93 queries takes 3 ± 1.41 answers: 371 ± 13.6 a run, 20 runs: 4 standard errors of the mean are 12.2.
     assert abs(np.mean(used) - plan["noiseless"].queries) < 12.2
     assert ms.plan(100, 5, sigma=0.0, gap=2.0, budget=400)["noiseless"].gamma == 0.0
+    assert [r.queries for r in ms.plan(100, 5, sigma=0.0, gap=2.0, gamma=1.5)] == [r.queries for r in plan]  # exact
     with pytest.raises(ms.InvalidInput, match="budget is 300: too small for the noiseless scheme; give at least 371"):
         ms.plan(100, 5, sigma=0.0, gap=2.0, budget=300)
 
@@ -129,6 +132,9 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     [
         ({"k": 101}, "k is 101, but the vectors have n = 100 coefficients: give k between 1 and 100"),
         ({"k": 0}, "k is 0; it must be at least 1"),
+        ({"n": True, "k": True}, "n is True; it must be a number"),
+        ({"gap": True}, "gap is True; it must be a number"),
+        ({"per_person": True}, "per_person is True; it must be a number"),
         ({"n": 0}, "n is 0; it must be at least 1"),
         ({"gamma": 0.0}, "gamma is 0; it must be above 0"),
         ({"gamma": -1.0}, "gamma is -1; it must be above 0"),
@@ -234,6 +240,21 @@ def test_more_is_asked_where_more_is_needed():
     usual = queries()
     for harder in ({"gamma": 0.05}, {"gap": 1.0}, {"k": 10}):
         assert all(more > few for more, few in zip(queries(**harder), usual, strict=True)), harder
+
+
+def test_no_plan_gets_cheaper_beyond_the_calibrated_ranges():
+    beyond = {
+        "n": [1000, 1500, 10**4, 10**6, 10**8, 10**12],
+        "k": [10, 20, 100, 400],
+        "gap": [300.0, 100.0, 20.0, 2.0, 0.5, 0.1, 0.02],
+        "gamma": [0.2, 0.05, 0.01, 0.001, 1e-5],
+    }
+    for n, k, gap in itertools.product((20, 1000, 10**8), (1, 10), (0.5, 2.0, 20.0)):
+        for name, harder in beyond.items():
+            usual = {"n": max(n, 400) if name == "k" else n, "k": k, "gap": gap, "gamma": 0.05}
+            counts = [costs.frugal(**(usual | {name: value})) for value in harder]
+            assert counts == sorted(counts), (usual, name)
+    assert ms.plan(10**8, 5, sigma=1.0, gap=2.0, gamma=0.1).extrapolated
 
 
 PLANS = 40

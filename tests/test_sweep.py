@@ -24,7 +24,7 @@ import pytest
 import mixsense as ms
 from mixsense import workers
 from mixsense.grid import AXES, OTHERS, read_grid, run_cell
-from mixsense.sweeps import summarise
+from mixsense.sweeps import commonest_failure, save_table, summarise
 from mixsense.sweepstore import Store, read_store
 
 TINY = {
@@ -162,7 +162,14 @@ BAD = [
     ("n = 10\nk = [1, 1]\ngap = 2.0", "k lists 1 twice"),
     ("n = [5, 100]\nk = 10\ngap = 2.0", "k is 10, but the vectors have n = 5"),
     ("n = 10\nk = 1\ngap = 2.0\noverlap = 2", "overlap is 2"),
-    ("n = 10\nk = 1\ngap = 2.0\neta = 2", "eta is 2"),
+    ("n = 10\nk = 1\ngap = 2.0\neta = 2", "eta is 2; it must be at least 1e-12 and below 1"),
+    ("n = 10\nk = 1\ngap = 2.0\neta = [0.05, 1e-13]", "eta is 1e-13; it must be at least 1e-12"),
+    ("n = 10\nk = 1\ngap = 2.0\nseeds = 99999999999", "seeds is 99,999,999,999: a grid has at most 1,000,000 cells"),
+    ("n = 10\nk = 1\ngap = [2.0, 3.0]\nseeds = 700000", "1,400,000 cells (gap: 2, seeds: 700,000): the most is"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.frugal]\ndesign = 'gaussian'", "options.frugal.design is for queries in a box"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.frugal]\nsteer = 'no'", "options.frugal.steer is 'no': give true or false"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.frugal]\nsteer = 1", "options.frugal.steer is 1: give true or false"),
+    ("n = 10\nk = 1\ngap = 2.0\n[options.paper]\nbatch = 6", "options.paper is given, but method is frugal: add 'paper'"),
     ("n = 10\nk = 1\ngap = 2.0\nweights = [0.5, 0.6]", "weights sum to 1.1"),
     ("n = 10\nk = 1\ngap = 2.0\nweights = 'estimate'", "weights is 'estimate': give the true shares"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'magic'", "method is 'magic': give one of frugal"),
@@ -179,7 +186,7 @@ BAD = [
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\n[options.paper]\nbatch = 'x'", "batch is 'x'"),
     ("n = 10\nk = [1, 2\ngap = 2.0", "grid.toml is no TOML file"),
     ("n = 10\nn = 10", "grid.toml is no TOML file"),
-    (f"n = {list(range(10, 2000))}\nk = 1\ngap = 2.0\nseeds = 1000", "the grid has 1,990,000 cells (n: 1990"),
+    (f"n = {list(range(10, 2000))}\nk = 1\ngap = 2.0\nseeds = 1000", "the grid has 1,990,000 cells (n: 1,990"),
 ]
 
 
@@ -206,12 +213,20 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
     Store(tmp_path / "older.sqlite").close()
     with contextlib.closing(sqlite3.connect(tmp_path / "older.sqlite")) as db, db:
         db.execute("UPDATE origin SET mixsense = '0.0.1'")
+    (tmp_path / "folder.csv").mkdir()
     before = (tmp_path / "other.sqlite").read_bytes()
     cases = [
         (["bad.toml"], "bad.toml: k is an empty list"),
         (["binary.toml"], "binary.toml is no TOML file"),
         (["nothing.toml"], "nothing.toml cannot be read"),
-        ([".", "--out", "x.sqlite"], ". cannot be read"),
+        ([".", "--out", "x.sqlite"], ". is no file: give a TOML file"),
+        (["."], ". is no file: give a TOML file"),
+        (["/"], "/ is no file: give a TOML file"),
+        ([""], ". is no file: give a TOML file"),
+        ([".."], ".. cannot be read"),
+        (["good.toml", "--out", "."], "out is '.': give the file that keeps the cells"),
+        (["good.toml", "--export", "no/where.csv"], "--export is no/where.csv, but there is no folder no: make it"),
+        (["good.toml", "--export", "folder.csv"], "--export is folder.csv, a folder: give a file"),
         (["good.toml", "--jobs", "0"], "jobs is 0"),
         (["good.toml", "--jobs", "2", "--dask", "tcp://127.0.0.1:9"], "give one of them"),
         (["good.toml", "--out", "text.sqlite"], "text.sqlite is no file of a sweep"),
@@ -227,6 +242,22 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
         assert len(done.stderr.splitlines()) == 1, done.stderr
     assert (tmp_path / "other.sqlite").read_bytes() == before
     assert not list(tmp_path.glob("*.lock*"))
+    assert not (tmp_path / "good.sqlite").exists()  # nothing was run
+
+
+def test_what_is_no_file_and_no_table_is_refused(tmp_path, tiny):
+    for call, words in (
+        (lambda: ms.sweep(None), "settings is of type NoneType: give a TOML file"),
+        (lambda: ms.sweep([1]), "settings is of type list: give a TOML file"),
+        (lambda: ms.sweep(TINY, out=3), "out is '3': give the file"),
+        (lambda: ms.read_sweep(3), "path is of type int: give the .sqlite file"),
+        (lambda: ms.plots.plot_sweep(3), "the frame is of type int: give what ms.sweep"),
+        (lambda: ms.plots.plot_sweep(tiny.drop(columns="error")), "the frame has no column 'error': give what"),
+        (lambda: save_table(tiny, tmp_path / "no" / "x.csv"), "non-existent directory"),
+    ):
+        with pytest.raises(ms.InvalidInput, match=re.escape(words)) as caught:
+            call()
+        assert len(str(caught.value).splitlines()) == 1
 
 
 # The result
@@ -254,6 +285,10 @@ def test_a_failed_run_is_a_cell_too():
     assert failed.error.isna().all()
     assert not failed.success.any()
     assert (frame[frame.max_queries == 1000].message == "").all()
+    assert commonest_failure(frame) == f"commonest failure, 8 of 8: {failed.message.iloc[0]}"
+    other = frame.assign(message=["another", *frame.message[1:]])
+    assert "failure, 7 of 8: max_queries is 20" in commonest_failure(other)
+    assert commonest_failure(frame[frame.max_queries == 1000]) is None
 
 
 def test_a_worker_with_another_version_is_refused():
@@ -303,6 +338,10 @@ def test_the_command_draws_and_exports(tmp_path, tiny):
     for table in (pd.read_csv(tmp_path / "table.csv"), pd.read_parquet(tmp_path / "table.parquet")):
         assert table.error.tolist() == tiny.error.tolist()
     equal(ms.read_sweep(tmp_path / "grid.sqlite"), tiny)
+    (tmp_path / "poor.toml").write_text("max_queries = 20" + TINY_TOML.format(seeds=2))
+    done = mixsense("poor.toml", "--quiet", cwd=tmp_path)
+    assert "\ncommonest failure, 8 of 8: max_queries is 20, but" in done.stdout
+    assert done.stdout.endswith("8 cells, 8 failed: poor.sqlite\n")
 
 
 def test_the_picture_shows_the_medians(tiny):

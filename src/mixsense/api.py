@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import secrets
 from collections.abc import Callable, Sequence
@@ -90,11 +91,9 @@ def prepare(
     make = method_named(method)
     for name in options:
         if name not in options_of(method):
-            raise InvalidInput(
-                f"method {method!r} has no option {name!r}: it takes {', '.join(options_of(method))}",
-                option=name,
-                method=method,
-            )
+            like = difflib.get_close_matches(name, [*inspect.signature(recover).parameters, *options_of(method)], 1)
+            hint = f"did you mean {like[0]!r}?" if like else f"it takes {', '.join(options_of(method))}"
+            raise InvalidInput(f"method {method!r} has no option {name!r}: {hint}", option=name, method=method)
     rng = generator(seed)
     names = None if features is None else feature_names(problem.n, features)
     if box is None:
@@ -232,6 +231,9 @@ def recover(
         result = run(asking, oracle, max_queries, hook)
     except MixsenseError as error:
         error.data.setdefault("seed", seed)  # to go on from the record, the queries must be drawn again
+        raise
+    except BaseException as error:  # Ctrl-C too
+        error.seed = seed  # type: ignore[attr-defined]
         raise
     finally:
         if hook is not None and not callable(progress):

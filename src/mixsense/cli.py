@@ -318,13 +318,17 @@ def sweep_command(
 
     Every finished cell is kept at once: after Ctrl-C or a crash the same command goes on where it was.
     """
-    from mixsense.sweeps import save_table, summarise, sweep
+    from mixsense.sweeps import check_table_path, commonest_failure, save_table, summarise, sweep
 
-    if export is not None and export.suffix not in (".csv", ".parquet"):
-        raise InvalidInput(f"--export is {export}: give a file that ends in .csv or .parquet")
+    if not settings.name:
+        raise InvalidInput(f"{settings} is no file: give a TOML file; see docs/sweeps.md for an example")
+    if export is not None:
+        check_table_path(export)
     store = out or settings.with_suffix(".sqlite")
     frame = sweep(settings, store, jobs, dask, progress=not quiet)
     typer.echo(summarise(frame))
+    if (why := commonest_failure(frame)) is not None:
+        typer.echo(why)
     if export is not None:
         save_table(frame, export)
     if plot:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixsense import limits
-from mixsense.calibration import FRUGAL
+from mixsense.calibration import FRUGAL, RANGES
 from mixsense.constants import Constants
 from mixsense.estimate import Accuracy
 from mixsense.problem import Weights
@@ -157,7 +157,7 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5) -> int:
     -----
     N = S + P (σ/γ)². The start S grows as k log(n/k), and more where the vectors are close: they are faint then. The
     rest is the precision of 2k coefficients from queries that are focused on them, which helps more the larger n/k
-    is, and that are pushed until the answers label themselves, which costs more the smaller the gap is.
+    is, as far as that was seen (beyond the calibrated n it helps no further), and that are pushed until the answers label themselves, which costs more the smaller the gap is.
 
     Examples
     --------
@@ -180,5 +180,6 @@ def frugal_parts(n: Any, k: Any, gap: Any, share: float = 0.5, coefficients: Map
     c = coefficients
     rarer = 0.5 / share
     start = c["base"] + rarer * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
-    precision = rarer * c["precision"] * k * (k / n) ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
+    seen = np.minimum(n, RANGES["n"][1])  # the focus is not known to help more beyond; the plan must not vanish
+    precision = rarer * c["precision"] * k * (k / seen) ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
     return start, precision

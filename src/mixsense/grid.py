@@ -19,7 +19,7 @@ from mixsense.api import DEFAULT_METHOD, METHODS, method_named, options_of, reco
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.metrics import match_error, random_pair
 from mixsense.oracles import SimulatedOracle
-from mixsense.problem import Problem, generator, real, whole
+from mixsense.problem import LEAST_ETA, Problem, generator, real, whole
 
 DEFAULT_GAMMA = 0.1
 DEFAULT_SEEDS = 10
@@ -60,6 +60,13 @@ def _shares(name: str, value: Any) -> tuple[float, float]:
     return pair
 
 
+def _eta(name: str, value: Any) -> float:
+    eta: float = _real("the allowed failure probability, e.g. 0.05")(name, value)
+    if not LEAST_ETA <= eta < 1:
+        raise InvalidInput(f"{name} is {eta:g}; it must be at least {LEAST_ETA:g} and below 1: e.g. 0.05", eta=eta)
+    return eta
+
+
 def _method(name: str, value: Any) -> str:
     if value not in METHODS:
         raise InvalidInput(f"{name} is {value!r}: give one of {', '.join(METHODS)}, or a list of them", method=value)
@@ -74,7 +81,7 @@ AXES: dict[str, Reader] = {
     "sigma": _real("the noise's standard deviation, 0 for none", strict=False),
     "weights": _shares,
     "gamma": _real("the precision to stop at, e.g. 0.1"),
-    "eta": _real("the allowed failure probability, e.g. 0.05"),
+    "eta": _eta,
     "max_queries": _whole(1, "the most answers that may be used"),
     "method": _method,
 }
@@ -146,6 +153,9 @@ def read_grid(settings: Mapping[str, Any] | str | os.PathLike[str]) -> Grid:
     """
     if isinstance(settings, Mapping):
         return _grid(settings)
+    if not isinstance(settings, (str, os.PathLike)):
+        kind = type(settings).__name__
+        raise InvalidInput(f"settings is of type {kind}: give a TOML file, or a dictionary of the same form")
     path = Path(settings)
     try:
         return _grid(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -166,14 +176,15 @@ def _grid(settings: Mapping[str, Any]) -> Grid:
     axes = {name: _values(name, settings[name], read) for name, read in AXES.items() if name in settings}
     seeds = _seeds(settings.get("seeds", DEFAULT_SEEDS))
     known = _known(settings.get("known", list(KNOWABLE)))
-    options = _options(settings.get("options", {}))
+    options = _options(settings.get("options", {}), axes.get("method", [DEFAULT_METHOD]))
     success = settings.get("success")
     if success is not None:
         success = _real("the error that counts as a success")("success", success)
     size = math.prod(map(len, axes.values())) * len(seeds)
     if size > LARGEST_GRID:
-        sizes = ", ".join(f"{name}: {len(values)}" for name, values in axes.items() if len(values) > 1)
-        raise InvalidInput(f"the grid has {size:,} cells ({sizes}, seeds: {len(seeds)}): the most is {LARGEST_GRID:,}")
+        lists = (axes | {"seeds": seeds}).items()
+        sizes = ", ".join(f"{name}: {len(values):,}" for name, values in lists if len(values) > 1)
+        raise InvalidInput(f"the grid has {size:,} cells ({sizes}): the most is {LARGEST_GRID:,}")
     keys = list(_keys(axes, known, options))
     return Grid([Cell(key, seed) for key in keys for seed in seeds], success)
 
@@ -210,7 +221,9 @@ def _seeds(given: Any) -> list[int]:
     given = _plain(given)
     if not isinstance(given, (list, tuple)):
         count = _whole(1, "how many seeds, or a list of them")("seeds", given)
-        given = range(min(count, LARGEST_GRID + 1))
+        if count > LARGEST_GRID:
+            raise InvalidInput(f"seeds is {count:,}: a grid has at most {LARGEST_GRID:,} cells", seeds=count)
+        given = range(count)
     seeds = _values("seeds", list(given), _whole(0, "how many seeds, or a list of them"))
     if max(seeds) > LARGEST_SEED:
         raise InvalidInput(f"seeds lists {max(seeds)}: the largest is {LARGEST_SEED}", key="seeds")
@@ -225,7 +238,7 @@ def _known(given: Any) -> list[str]:
     return sorted(set(given))
 
 
-def _options(given: Any) -> dict[str, dict[str, list[Any]]]:
+def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
     def table(name: str, value: Any) -> Mapping[str, Any]:
         if not isinstance(value, Mapping):
             raise InvalidInput(f"{name} is {value!r}: give a table such as [options.paper]", key=name)
@@ -234,6 +247,8 @@ def _options(given: Any) -> dict[str, dict[str, list[Any]]]:
     def plain(name: str, value: Any) -> Any:
         if not isinstance(value, (bool, int, float, str)):
             raise InvalidInput(f"{name} is {value!r}: give a number, a word, true or false, or a list of them")
+        if name == "options.frugal.steer" and not isinstance(value, bool):
+            raise InvalidInput(f"{name} is {value!r}: give true or false, or a list of both", steer=value)
         return value
 
     found: dict[str, dict[str, list[Any]]] = {}
@@ -241,7 +256,15 @@ def _options(given: Any) -> dict[str, dict[str, list[Any]]]:
         _refuse_unknown("method in options:", method, METHODS)
         for name in table(f"options.{method}", options):
             _refuse_unknown(f"key in options.{method}:", name, options_of(method))
+            if name == "design":
+                raise InvalidInput(f"options.{method}.design is for queries in a box, a sweep has none: leave it out")
         found[method] = {name: _values(f"options.{method}.{name}", value, plain) for name, value in options.items()}
+        if method not in methods:
+            raise InvalidInput(
+                f"options.{method} is given, but method is {', '.join(methods)}: add {method!r} to method, or leave "
+                f"the table out",
+                method=method,
+            )
     return found
 
 

@@ -67,6 +67,10 @@ def plan(
     >>> 0.02 < plan(100, 5, sigma=1.0, gap=2.0, budget=2000)["frugal"].gamma < 0.2
     True
     """
+    numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
+    for name, value in (numbers | {"per_person": per_person}).items():
+        if isinstance(value, bool):
+            raise InvalidInput(f"{name} is {value}; it must be a number", **{name: value})
     problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
     gap = _checked_gap(gap)
     if problem.sigma is None:

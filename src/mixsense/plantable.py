@@ -36,7 +36,7 @@ class Row:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """A table: one row a method.
 
@@ -91,6 +91,8 @@ class Plan:
             for row in table
         ]
         return "\n".join([self._headline(), *lines, *(f"extrapolated: {text}" for text in self.extrapolated)])
+
+    __repr__ = __str__  # what a prompt shows
 
     def _repr_html_(self) -> str:
         head, *rows = self._table()

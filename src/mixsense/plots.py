@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TRUTH, RECOVERED = "tab:green", "tab:orange"  # the colours of the paper's figures
+NAMED = 40
+"""Up to so many coefficients have their names below the axis."""
 
 
 def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
@@ -25,7 +27,8 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     Parameters
     ----------
     recovery : Recovery
-        What is drawn, in orange.
+        What is drawn, in orange; with grey bars of ±1.96 standard errors, and the names of at most 40 coefficients,
+        where it has them.
     truth : (2, n) array_like, optional
         The true vectors: drawn in green on the left, the recovered ones on the right in their best order.
 
@@ -37,12 +40,14 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     import matplotlib.pyplot as plt
 
     found: NDArray[np.float64] = recovery.vectors
+    order = [0, 1]
     columns: list[tuple[str, NDArray[np.float64], str]] = [("recovered", found, RECOVERED)]
     if truth is not None:
         true = as_vectors(truth, "truth")
         if true.shape != found.shape:
             raise InvalidInput(f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal")
-        columns = [("truth", true, TRUTH), ("recovered", found[list(best_order(found, true))], RECOVERED)]
+        order = list(best_order(found, true))
+        columns = [("truth", true, TRUTH), ("recovered", found[order], RECOVERED)]
     figure, grid = plt.subplots(
         2,
         len(columns),
@@ -56,8 +61,11 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         for row, vector in enumerate(vectors):
             _stems(grid[row, column], vector, colour)
             grid[row, column].set_title(f"{name}: vector {row + 1}", fontsize=10)
+    if recovery.stderr is not None:
+        for axes, vector, stderr in zip(grid[:, -1], found[order], recovery.stderr[order], strict=True):
+            _bars(axes, vector, 1.96 * stderr)
     for axes in grid[-1]:
-        axes.set_xlabel("coefficient")
+        _name_places(axes, recovery.names, found.shape[1])
     for axes in grid[:, 0]:
         axes.set_ylabel("value")
     figure.suptitle(f"{recovery.status}, {recovery.queries:,} answers", fontsize=11)
@@ -73,8 +81,25 @@ def _stems(axes: Any, vector: NDArray[np.float64], colour: str) -> None:
     axes.set_xlim(-1, len(vector))
 
 
+def _bars(axes: Any, vector: NDArray[np.float64], half: NDArray[np.float64]) -> None:
+    places = np.flatnonzero(np.isfinite(half) & (half > 0))
+    axes.vlines(places, (vector - half)[places], (vector + half)[places], color="0.5", linewidth=0.8, zorder=3)
+
+
+def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
+    if names is not None and n <= NAMED:
+        axes.set_xticks(range(n), [name.replace("$", r"\$") for name in names], rotation=90, fontsize=8)
+        return
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    axes.set_xlabel("coefficient")
+
+
 SWEPT = ("max_queries", "gap", "k", "n", "sigma", "gamma", "overlap", "eta", "m", "batch")
 """The horizontal axis of a sweep's picture is the first of these that varies."""
+DRAWN = ("method", "max_queries", "seed", "status", "error", "queries")
+"""Columns that a sweep's picture needs."""
 
 
 def swept(frame: pd.DataFrame) -> list[str]:
@@ -100,6 +125,10 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
     """
     import matplotlib.pyplot as plt
 
+    missing = [name for name in DRAWN if name not in getattr(frame, "columns", ())]
+    if missing:
+        what = f"has no column {missing[0]!r}" if hasattr(frame, "columns") else f"is of type {type(frame).__name__}"
+        raise InvalidInput(f"the frame {what}: give what ms.sweep or ms.read_sweep returned")
     if not len(frame):
         raise InvalidInput("the sweep has no finished cell: there is nothing to draw")
     varied = swept(frame)

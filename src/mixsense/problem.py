@@ -15,6 +15,9 @@ from mixsense.errors import InvalidInput
 Array = NDArray[np.float64]
 Weights = tuple[float, float]
 
+LEAST_ETA = 1e-12
+"""A smaller probability of failure is beyond what floats and anyone's patience can check."""
+
 
 def whole(name: str, value: Any, low: int, hint: str) -> int:
     """Return `value` as an int of at least `low`, or say what is needed."""
@@ -127,6 +130,8 @@ class Problem:
         if self.sigma is not None:
             put("sigma", real("sigma", self.sigma, "the noise's standard deviation, 0 if there is none", 0.0))
         put("eta", real("eta", self.eta, "the allowed failure probability, e.g. 0.05", 0.0, strict=True))
+        if self.eta < LEAST_ETA:
+            raise InvalidInput(f"eta is {self.eta:g}; it must be at least {LEAST_ETA:g}: e.g. 0.05", eta=self.eta)
         if self.eta >= 1:
             raise InvalidInput(f"eta is {self.eta:g}; it must be below 1: e.g. 0.05", eta=self.eta)
         if self.max_queries is not None:

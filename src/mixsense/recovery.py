@@ -117,7 +117,10 @@ class Recovery:
 
     def _headline(self) -> str:
         bound = f"error at most {self.error_bound:.3g}" if math.isfinite(self.error_bound) else "no error bound"
-        return f"{self.status}: {STATUSES[self.status]}; {self.queries:,} answers, {bound}"
+        shares = (
+            "" if self.weights[0] == self.weights[1] else f", shares {self.weights[0]:.2f} and {self.weights[1]:.2f}"
+        )
+        return f"{self.status}: {STATUSES[self.status]}; {self.queries:,} answers, {bound}{shares}"
 
     def summary(self, names: Sequence[str] | None = None) -> str:
         """Return the result as a table of text.

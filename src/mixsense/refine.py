@@ -19,6 +19,8 @@ Index = NDArray[np.intp]
 
 WATCHED = 250
 """At most so many columns are worked on at a time."""
+TINY = 1e-7
+"""Noise below this share of the answers is rounding."""
 INFORMED = 0.02
 """Share of the information of tagged answers that untagged ones are taken to have at least, in every direction."""
 
@@ -77,10 +79,13 @@ def penalised(loglik: float, size: float, N: int, n: int) -> float:
 class _EM:
     """EM on a working set of columns: those that are in, or that look promising one at a time."""
 
-    def __init__(self, X: Array, y: Array, beta: Array, sigma: float, weights: Array, rate: float) -> None:
+    def __init__(
+        self, X: Array, y: Array, beta: Array, sigma: float, weights: Array, rate: float, least: float
+    ) -> None:
         self.X, self.y, self.beta = X, y, beta.copy()
         (self.N, self.n), self.K = X.shape, len(beta)
-        self.sigma, self.rate = sigma, rate
+        self.least = max(least, TINY * math.sqrt(float(np.mean(y * y))), 1e-100)
+        self.sigma, self.rate = max(sigma, self.least), rate
         self.weights = weights if self.K > 1 else np.ones(1)
         self.slab, self.shares = self._typical(beta), EVEN
 
@@ -136,7 +141,8 @@ class _EM:
                 self.weights = share / share.sum()
             if free_sigma:
                 R = self.y[:, None] - self.Xc @ self.mean.T
-                self.sigma = math.sqrt(max(float((P * R * R).sum()) / max(self.N - size, self.N / 2), 1e-300))
+                spread = math.sqrt(float((P * R * R).sum()) / max(self.N - size, self.N / 2))
+                self.sigma = max(spread, self.least)
             if change < 1e-3 and step:
                 break
         self.beta = np.zeros_like(self.beta)
@@ -172,6 +178,7 @@ def fit(
     free_sigma: bool = False,
     free_weights: bool = False,
     zeros: int = 0,
+    least: float = 0.0,
     rounds: int = 2,
     route: str = "",
 ) -> Fit:
@@ -187,6 +194,8 @@ def fit(
         Noise and shares; updated if `free_sigma`, `free_weights`.
     rate, guess : float
         Share of non-zero coefficients: to start with, and as a prior.
+    least : float
+        The noise is at least this much.
     rounds : int
         How often the working set is chosen.
     route : str
@@ -196,7 +205,7 @@ def fit(
     -------
     Fit
     """
-    em = _EM(X, y, beta, sigma, weights, rate)
+    em = _EM(X, y, beta, sigma, weights, rate, least)
     old = -math.inf
     for _ in range(rounds):
         em.watch()

@@ -283,9 +283,10 @@ def _ask(
                 error = OracleError(f"{error} ({current.label}); {_kept(record)}", **error.data, record=record)
             raise error from None
         except Exception as error:
+            text = " ".join(str(error).split())  # one line, whatever was raised
             where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
             raise OracleError(
-                f"the oracle raised {type(error).__name__}: {error} ({where}); {_kept(record)}",
+                f"the oracle raised {type(error).__name__}: {text} ({where}); {_kept(record)}",
                 record=record,
                 received=None,
             ) from error

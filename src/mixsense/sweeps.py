@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixsense.errors import InvalidInput
-from mixsense.grid import AXES, Cell, Result, read_grid
+from mixsense.grid import AXES, FAILED, Cell, Result, read_grid
 from mixsense.plots import swept
 from mixsense.progress import Count
 from mixsense.sweepstore import Store, read_store
@@ -109,7 +109,8 @@ def read_sweep(path: str | os.PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     pandas DataFrame
-        As from `sweep`, with all cells that the file ever got.
+        As from `sweep`, with all cells that the file ever got. There is no column `success`: the file keeps errors,
+        and ``frame["error"] <= 0.5`` says the same.
 
     Examples
     --------
@@ -154,19 +155,42 @@ def summarise(frame: pd.DataFrame) -> str:
     """Return a table of text with a line for each setting: what varies, and the medians over the seeds."""
     groups = frame.groupby(swept(frame) or ["method"], dropna=False)
     table = groups.agg(cells=("seed", "size"), error=("error", "median"), answers=("queries", "median"))
-    table["failed"] = groups["status"].agg(lambda status: int((status == "failed").sum()))
+    table["failed"] = groups["status"].agg(lambda status: int((status == FAILED).sum()))
     if "success" in frame:
         table["success"] = groups["success"].mean()
     return table.reset_index().to_string(index=False, max_rows=SHOWN, float_format="{:.4g}".format)
+
+
+def commonest_failure(frame: pd.DataFrame) -> str | None:
+    """Return one line about why most of the failed cells failed; None if none did."""
+    messages = frame.loc[frame["status"] == FAILED, "message"]
+    if messages.empty:
+        return None
+    counts = messages.value_counts()
+    return f"commonest failure, {counts.iloc[0]:,} of {len(messages):,}: {counts.index[0]}"
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a file that the table cannot be written to, before the sweep runs."""
+    if path.suffix not in (".csv", ".parquet"):
+        raise InvalidInput(f"--export is {path}: give a file that ends in .csv or .parquet")
+    if path.suffix == ".parquet":
+        needed("pyarrow", "sweep")
+    if path.is_dir():
+        raise InvalidInput(f"--export is {path}, a folder: give a file")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"--export is {path}, but there is no folder {path.parent}: make it, or give another file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InvalidInput(f"--export is {path}, which may not be written: give another file")
 
 
 def save_table(frame: pd.DataFrame, path: Path) -> None:
     """Write the frame as CSV or Parquet, by the name's ending."""
     try:
         if path.suffix == ".parquet":
-            needed("pyarrow", "sweep")
             frame.to_parquet(path, index=False)
         else:
             frame.to_csv(path, index=False)
     except OSError as error:
-        raise InvalidInput(f"the table cannot be written to {path} ({error.strerror}): give another file") from None
+        why = error.strerror or error
+        raise InvalidInput(f"the table cannot be written to {path} ({why}): give another file") from None

@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import mixsense
 from mixsense.errors import InvalidInput, MixsenseError
@@ -47,8 +48,8 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self.path = None if path is None else Path(path)
-        self._lock = None if path is None else _lock(Path(path))
+        self.path = None if path is None else _file(path)
+        self._lock = None if self.path is None else _lock(self.path)
         try:
             self._db = _open(self.path)
             if self._db.execute("PRAGMA application_id").fetchone()[0] == 0:
@@ -102,6 +103,8 @@ class Store:
 
 def read_store(path: str | os.PathLike[str]) -> list[tuple[Cell, Result]]:
     """Return every cell of a file, also while a sweep writes to it."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InvalidInput(f"path is of type {type(path).__name__}: give the .sqlite file of a sweep")
     if not Path(path).is_file():
         raise InvalidInput(f"{path} is not there: give the .sqlite file of a sweep")
     with contextlib.closing(_open(Path(path))) as db:
@@ -137,6 +140,12 @@ def _open(path: Path | None) -> sqlite3.Connection:
         db.close()
         raise InvalidInput(f"{path} was written by a newer mixsense (format {version}): update mixsense")
     return db
+
+
+def _file(path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not Path(path).name:
+        raise InvalidInput(f"out is {str(path)!r}: give the file that keeps the cells, such as grid.sqlite")
+    return Path(path)
 
 
 def _lock_path(path: Path) -> Path:

@@ -60,6 +60,8 @@ class Units:
         if box is None:
             raise InvalidInput("box is None: give (low, high) for each feature, e.g. box=[(0, 10), (1, 7)]")
         try:
+            if isinstance(box, str):
+                raise TypeError
             pairs = [tuple(pair) for pair in box]
         except TypeError:
             raise InvalidInput(f"box is {box!r}: give (low, high) for each feature", box=box) from None

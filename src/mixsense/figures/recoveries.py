@@ -72,7 +72,7 @@ def summary(data: Data) -> list[Row]:
             "answers": int(data.answers[0]),
             "worst ℓ2 error": rounded(match_error(found, truth)),
             "largest error of a coefficient": rounded(float(np.abs(found - truth).max())),
-            "non-zero coefficients": int((truth != 0).sum()),
+            "true coefficients": int((truth != 0).sum()),
             "largest false one": rounded(float(np.abs(found[truth == 0]).max())),
         }
     ]

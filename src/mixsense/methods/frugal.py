@@ -81,6 +81,8 @@ def frugal(
     spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: one vector against two,
     and the probability transform of answers that the fit had not seen.
     """
+    if not isinstance(steer, (bool, np.bool_)):
+        raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)
     if problem.gamma is None and problem.max_queries is None:
         raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
     n, budget = problem.n, problem.max_queries or 10**9
@@ -95,11 +97,11 @@ def frugal(
         label = "start: corners of the box" if box and box.design == "corners" else "start: Gaussian queries"
         best = (lambda: _nothing_yet(problem, setup)) if answers.N else None
         # With a precision to reach, the stages decide how many answers are enough: start with fewer.
-        q = min(int(0.75 * first) if problem.gamma else first, budget - answers.N)
+        q = min(max(1, int(0.75 * first)) if problem.gamma else first, budget - answers.N)
         yield from answers.ask(box.draw(q, rng) if box else gaussian(q, n, rng), label, best)
     quiet = box is not None and setup.sigma <= QUIET * float(np.std(answers.y))
     if quiet:  # answers without noise would have no likelihood
-        setup = replace(setup, sigma=QUIET * float(np.std(answers.y)) or 1.0, free_sigma=False)
+        setup = replace(setup, sigma=stand_in(answers.y), least=grain(answers.y), free_sigma=False)
     pool = refit(answers, None, setup, rng, STARTS)
     story: list[dict[str, Any]] = []
     transforms: list[Array] = []
@@ -184,6 +186,25 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
     return Setup(columns, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
 
 
+def stand_in(y: Array) -> float:
+    """Return a noise to work with for answers that have none: a thousandth of their spread, or what rounding leaves."""
+    return max(QUIET * float(np.std(y)), grain(y), 1e-6 * float(np.abs(y).max())) or 1.0
+
+
+def grain(y: Array) -> float:
+    """Return the noise of rounding: that of the steps between answers, if they take few values only; else 0.
+
+    Examples
+    --------
+    >>> round(grain(np.array([4.0, 5.0, 4.0, 7.0, 5.0, 4.0, 4.0, 5.0, 7.0])), 3), grain(np.array([4.1, 5.2, 3.3]))
+    (0.289, 0.0)
+    """
+    values = np.unique(y)
+    if len(values) < 2 or len(values) > len(y) / 3:
+        return 0.0
+    return float(np.diff(values).min()) / math.sqrt(12)
+
+
 def spread_around_two(y: Array) -> float:
     """Return the standard deviation around the two means that leave least; of a few numbers at least half of all.
 
@@ -261,7 +282,7 @@ def _finish(
     """Say what was found, and whether the answers support it."""
     one, winner = pool.lead < 0, pool.winner
     late = transforms[len(transforms) // 2 :]  # the later stages, whose fits were good
-    p_value = uniform_p_value(np.concatenate(late)) if late else 1.0
+    p_value = uniform_p_value(np.concatenate(late)) if late and math.isfinite(bound) else 1.0
     warnings = []
     if p_value < SIGNIFICANT:
         warnings.append(f"misfit (p = {p_value:.1g}): {explain_misfit(*answers.fresh, pool.best)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,7 @@ class Setup:
     rate: float  # expected share of non-zero coefficients
     free_sigma: bool
     free_weights: bool
+    least: float = 0.0  # noise that there is at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,9 @@ def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Gener
     weights = old.best.weights if old else setup.weights
 
     def two_from(beta: Array, sigma: float, weights: Array, rate: float, route: str) -> Fit:
-        free = {"free_sigma": setup.free_sigma, "free_weights": setup.free_weights, "zeros": answers.zeros}
-        return fit(X, y, beta, sigma, weights, rate, setup.rate, route=route, **free)  # type: ignore[arg-type]
+        free: dict[str, Any] = {"free_sigma": setup.free_sigma, "free_weights": setup.free_weights}
+        fixed: dict[str, Any] = {"zeros": answers.zeros, "least": setup.least, "route": route}
+        return fit(X, y, beta, sigma, weights, rate, setup.rate, **free, **fixed)
 
     if old is None or fresh or old.lead < SURE:
         start, spread = (old.one.beta, old.one.sigma) if old else (np.zeros((1, n)), float(np.std(y)) or setup.sigma)
@@ -127,7 +130,7 @@ def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Gener
     two = _distinct(sorted(two, key=lambda f: -f.score), sigma)[:3]
     # At a known σ one vector has to explain the answers with that σ; at an unknown one it may take the one it needs.
     spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2))) if setup.free_sigma else two[0].sigma
-    lead = two[0].score - one_vector_at(one, X, y, spread)
+    lead = two[0].score - one_vector_at(one, X, y, max(spread, two[0].sigma * 1e-3))
     if not two[0].support[0].size and answers.N >= 2 * MANY:  # nothing is there: one vector, zero, says it all
         lead = min(lead, -2 * ONE)
     return Pool(one, two, lead, old.held_out if old else {})

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from mixsense.errors import InvalidInput
 from mixsense.study.database import shown
 from mixsense.study.question import Question
 from mixsense.study.study import MOST, Study
+from mixsense.study.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
-KINDS = (".csv", ".parquet")
 RESERVED = ("id", "round", "answer", "surplus")
+CLOSE = 1e-6
+"""Two values of a feature are the same up to this, relative to their size, or up to the digits that were printed."""
 
 
-def export_answers(study: Study, path: str | os.PathLike[str]) -> int:
+def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
     """Write all answers to a CSV or Parquet file, one row each, surplus ones marked; returns how many.
 
-    Columns: id, round, the features in the user's units, surplus, answer.
+    Columns: id, round, the features in the user's units, surplus, answer. A file that is there is replaced only if
+    `force` is True.
     """
-    kind = _kind(path)
+    kind_of(path)
+    check_target(path, force)
     rows = study.answers()
     columns: dict[str, list[Any]] = {
         "id": [row["id"] for row in rows],
@@ -35,168 +33,106 @@ def export_answers(study: Study, path: str | os.PathLike[str]) -> int:
         "surplus": [bool(row["surplus"]) for row in rows],
         "answer": [row["answer"] for row in rows],
     }
-    _write(path, kind, columns)
+    write_table(path, columns)
     return len(rows)
 
 
-def export_open(study: Study, path: str | os.PathLike[str], count: int = MOST) -> int:
+def export_open(study: Study, path: FilePath, count: int = MOST, force: bool = False) -> int:
     """Take up to `count` open questions and write them to a file with an empty column `answer`; returns how many.
 
-    The questions are leased as by `ask`. Fill the answers in, and give the file to `import_answers`.
+    The questions are leased as by `ask`. Fill the answers in, and give the file to `import_answers`. No file is written
+    if there is no question; one that is there is replaced only if `force` is True.
     """
-    kind = _kind(path)
-    _write(path, kind, {})  # before any question is taken: can the file be written at all?
+    kind_of(path)
+    check_target(path, force)  # before any question is taken
     questions: list[Question] = study.ask_many(count)
+    if not questions:
+        return 0
     columns: dict[str, list[Any]] = {
         "id": [q.id for q in questions],
         **_feature_columns(study, [q.x for q in questions]),
         "answer": [None] * len(questions),
     }
-    _write(path, kind, columns)
+    write_table(path, columns)
     return len(questions)
 
 
-def import_answers(study: Study, path: str | os.PathLike[str]) -> dict[str, int]:
+def import_answers(study: Study, path: FilePath) -> dict[str, int]:
     """Read a file with the columns `id` and `answer`, and store all its answers, or none if a single one is wrong.
 
-    Rows without an answer are passed over. Reading the same file twice does no harm.
+    Rows without an answer are passed over. Where the file has columns of features, each value must be the question's
+    own, up to rounding: a column that was sorted by itself is noticed. Reading the same file twice does no harm.
 
     Returns
     -------
     dict
         How many were "taken", "surplus" or "known"; see `Study.tell`.
     """
-    kind = _kind(path)
-    told: dict[str, tuple[float, str]] = {}
-    for where, id_, value in _csv_rows(path) if kind == ".csv" else _parquet_rows(path):
+    told: dict[str, tuple[float, FileRow]] = {}
+    rows: list[FileRow] = []
+    for row in read_rows(path, _labels(study)):
         try:
-            study.checked_id(id_)
-            number = study.checked(as_number(value) if isinstance(value, str) else value)
-            before = told.setdefault(id_, (number, where))
-            if before[0] != number:
-                raise InvalidInput(f"question {id_} has the answer {number:g} here and {before[0]:g} in {before[1]}")
+            study.checked_id(row.id)
+            number = study.checked(as_number(row.answer) if isinstance(row.answer, str) else row.answer)
+            before, first = told.setdefault(row.id, (number, row))
+            if before != number:
+                raise InvalidInput(f"question {row.id} has the answer {number:g} here and {before:g} in {first.where}")
         except InvalidInput as error:
-            raise InvalidInput(f"{path}, {where}: {error}; nothing was stored", file=str(path)) from None
+            raise _refused(path, row, error) from None
+        rows.append(row)
+    _check_features(study, path, rows)
     try:
         outcome = study.tell_many((id_, number) for id_, (number, _) in told.items())
     except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}; nothing was stored", file=str(path)) from None
+        raise _refused(path, told[study.id_of(error.ticket)][1], error) from None
     found = Counter(outcome)
     return {what: found[what] for what in ("taken", "surplus", "known")}
 
 
-def _kind(path: str | os.PathLike[str]) -> str:
-    kind = Path(path).suffix.lower()
-    if kind not in KINDS:
-        raise InvalidInput(f"the file {shown(str(path))} is neither .csv nor .parquet: give one of these")
-    return kind
+def _refused(path: FilePath, row: FileRow, error: Exception) -> InvalidInput:
+    return InvalidInput(f"{path}, {row.where}: {error}; nothing was stored", file=str(path))
+
+
+def _labels(study: Study) -> list[str]:
+    """Return the features' titles; one that is called like a column of ours gets a longer name."""
+    return [f"feature {name}" if name.casefold() in RESERVED else name for name in study.names]
 
 
 def _feature_columns(study: Study, rows: list[Any]) -> dict[str, list[float]]:
-    """Columns of the features; one that is called like a column of ours gets a longer name."""
-    labels = [f"feature {name}" if name in RESERVED else name for name in study.names]
-    return {label: [float(x[j]) for x in rows] for j, label in enumerate(labels)}
+    return {label: [float(x[j]) for x in rows] for j, label in enumerate(_labels(study))}
 
 
-def harmless(cell: str) -> str:
-    """Return a cell that no spreadsheet runs as a formula.
+def _check_features(study: Study, path: FilePath, rows: list[FileRow]) -> None:
+    """Refuse a row whose features are not those of its question."""
+    rows = [row for row in rows if row.x]
+    asked = study.handed_out(row.id for row in rows)
+    for row in rows:
+        if row.id not in asked:
+            continue  # `tell` says so, with the same line
+        for j, cell in row.x.items():
+            if not same_value(cell, float(asked[row.id][j])):
+                given = cell if isinstance(cell, str) else f"{cell:g}" if isinstance(cell, float) else repr(cell)
+                what = InvalidInput(
+                    f"question {row.id} asks {study.names[j]} = {asked[row.id][j]:.6g}, the file says "
+                    f"{shown(given, 30).strip(chr(39))}: keep each row as it was exported (was one column sorted alone?)"
+                )
+                raise _refused(path, row, what)
+
+
+def same_value(cell: Any, x: float) -> bool:
+    """Return whether a cell holds x, as far as a spreadsheet kept its digits.
 
     Examples
     --------
-    >>> harmless("=HYPERLINK(1)"), harmless("strength")
-    ("'=HYPERLINK(1)", 'strength')
+    >>> same_value("0.33", 1 / 3), same_value("0.34", 1 / 3), same_value(0.3333333, 1 / 3)
+    (True, False, True)
     """
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
-
-
-def _write(path: str | os.PathLike[str], kind: str, columns: dict[str, list[Any]]) -> None:
     try:
-        if kind == ".csv":
-            with open(path, "w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow([harmless(name) for name in columns])
-                writer.writerows(zip(*columns.values(), strict=True))
-        else:
-            pa, pq = _pyarrow()
-            kinds = {"id": pa.string(), "round": pa.int64(), "surplus": pa.bool_()}
-            arrays = {name: pa.array(column, kinds.get(name, pa.float64())) for name, column in columns.items()}
-            pq.write_table(pa.table(arrays), os.fspath(path))
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written ({error.strerror or error}): give another file") from None
-
-
-def as_number(text: str) -> float:
-    """Return the number that a text says, or say what is needed."""
-    try:
-        if "_" in text:  # Python reads 1_000, nobody else does
-            raise ValueError
-        return float(text)
-    except ValueError:
-        hint = " with a decimal point" if "," in text else ""
-        raise InvalidInput(f"the answer is {shown(text)}: give a number{hint}") from None
-
-
-def _csv_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (line, id, answer) of each row that has an answer."""
-    text = _read_text(path)
-    head = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        columns = [cell.strip() for cell in next(reader, [])]
-        at_id, at_answer = (_column(columns, name, path) for name in ("id", "answer"))
-        for row in reader:
-            where = f"line {reader.line_num}"
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) != len(columns):
-                raise InvalidInput(
-                    f"{path}, {where}: {len(row)} cells under {len(columns)} columns; nothing was stored"
-                )
-            if row[at_answer].strip():
-                yield where, row[at_id].strip(), row[at_answer].strip()
-    except csv.Error as error:
-        raise InvalidInput(f"{path}, line {reader.line_num}: no CSV ({error}); nothing was stored") from None
-
-
-def _read_text(path: str | os.PathLike[str]) -> str:
-    try:
-        return Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give another file") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InvalidInput(f"{path}, line {line}: not UTF-8: save it as CSV in UTF-8; nothing was stored") from None
-
-
-def _column(columns: list[str], name: str, path: Any) -> int:
-    if columns.count(name) != 1:
-        found = ", ".join(shown(column, 20) for column in columns[:10])
-        many = "no" if name not in columns else "more than one"
-        raise InvalidInput(f"{path}, line 1: there is {many} column {name!r} (found: {found}); nothing was stored")
-    return columns.index(name)
-
-
-def _parquet_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, str, Any]]:
-    pa, pq = _pyarrow()
-    try:
-        table = pq.read_table(os.fspath(path))
-    except FileNotFoundError:
-        raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
-    except (pa.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise InvalidInput(f"{path} is no Parquet file ({shown(reason, 120)}); nothing was stored") from None
-    at_id, at_answer = (_column(table.column_names, name, path) for name in ("id", "answer"))
-    pairs = zip(table.column(at_id).to_pylist(), table.column(at_answer).to_pylist(), strict=True)
-    for number, (id_, value) in enumerate(pairs, start=1):
-        if value is not None:
-            yield f"row {number}", id_, value
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow  # type: ignore[import-untyped]
-        import pyarrow.parquet  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        raise InvalidInput("Parquet needs pyarrow, which is not installed: pip install 'mixsense[study]'") from None
-    return pyarrow, pyarrow.parquet
+        number = Decimal(cell) if isinstance(cell, (str, int, float, Decimal)) else Decimal("nan")
+        if not number.is_finite():
+            return False
+        exponent = number.as_tuple().exponent if isinstance(cell, str) else -99
+        printed = 0.5 * 10.0 ** min(int(exponent), 99)
+        return abs(float(number) - x) <= max(CLOSE * abs(x), printed * (1 + CLOSE), 1e-12)
+    except (InvalidOperation, OverflowError):
+        return False

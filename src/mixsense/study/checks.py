@@ -13,12 +13,21 @@ from mixsense.problem import real
 from mixsense.rounds import LARGEST_ANSWER
 from mixsense.study.database import shown
 
+INTERCEPT = "(intercept)"
+"""What the result calls the constant."""
+
 
 def checked_name(name: Any) -> str:
     """Return the name of a study, or say what it must be."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 100:
         raise InvalidInput(f"the study's name is {shown(name)}: give printable text of up to 100 letters")
     return name
+
+
+def check_titles(features: Any, intercept: Any) -> None:
+    """Refuse a feature that is called as the result calls the constant."""
+    if intercept and isinstance(features, Sequence) and INTERCEPT in features:
+        raise InvalidInput(f"a feature is called {INTERCEPT!r}, as the constant in the result: give it another name")
 
 
 def checked_units(units: Any, n: int) -> list[str] | None:

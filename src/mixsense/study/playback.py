@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -45,7 +47,8 @@ class Playback:
         """
         with self._lock:
             if self._steps is None:
-                self._steps = begin(self._problem)
+                with self._computing():
+                    self._steps = begin(self._problem)
             while (current := self._steps.current) is not None:
                 asked = self._storage.asked(self._round)
                 if asked is None:
@@ -55,20 +58,37 @@ class Playback:
                     continue  # what counts is what the store holds, even if another process was faster
                 X, repeats, y = asked
                 if y is None:
-                    return self._steps.estimate()
+                    with self._computing():
+                        return self._steps.estimate()
                 _take_over(current, X, repeats, self._problem["method"])
                 self._send(y)
             result = self._result()
             self._storage.finish(result.status, result.to_json())
             return result
 
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Forget a method that was stopped half-way: who looks next plays the stored answers to a new one."""
+        try:
+            yield
+        except BaseException as error:
+            self._steps = None
+            self._round = 0
+            if isinstance(error, MixsenseError) or not isinstance(error, Exception):
+                raise
+            raise StudyError(
+                f"the method failed while it computed what comes next ({type(error).__name__}: "
+                f"{' '.join(str(error).split())[:200]}); no answer is lost: try again with another version of mixsense",
+            ) from error
+
     def _send(self, y: Array) -> None:
         assert self._steps is not None
         try:
-            self._steps.send(y)
+            with self._computing():
+                self._steps.send(y)
+        except StudyError:
+            raise
         except MixsenseError as error:  # the answers do not fit the model, or the budget is too small
-            self._steps = None
-            self._round = 0
             self._storage.finish("failed", json.dumps({"error": type(error).__name__, "message": str(error)}))
             raise
         self._round += 1

@@ -33,6 +33,8 @@ class StudyProgress:
         Questions of this round: all, answered, handed out and waited for, to be handed out.
     total, max_queries : int
         Answers of all rounds, and the budget.
+    gamma : float or None
+        The precision that ends the study; None if only the budget does.
     surplus : int
         Answers that came when their question had been answered by somebody else; they are kept, and not used.
     expired : int
@@ -51,6 +53,7 @@ class StudyProgress:
     open: int
     total: int
     max_queries: int | None
+    gamma: float | None
     surplus: int
     expired: int
     warnings: tuple[str, ...]
@@ -61,11 +64,14 @@ class StudyProgress:
 
     def __str__(self) -> str:
         budget = f" of at most {self.max_queries:,}" if self.max_queries else ""
+        precision = f"gamma is {self.gamma:g}" if self.gamma is not None else "no gamma"
+        most = f"at most {self.max_queries:,} answers" if self.max_queries else "no budget (max_queries)"
         lines = [
             f"study {self.name}: {self.status or self.state} ({STATES[self.state]})",
             f"round {self.round} ({self.label}): {self.answered:,} of {self.size:,} answered, {self.out:,} out, "
             f"{self.open:,} open",
             f"in all {self.total:,}{budget} answers used, {self.surplus:,} surplus, {self.expired:,} handed out again",
+            f"until: {precision}, {most}",
             *(f"warning: {text}" for text in self.warnings),
         ]
         return "\n".join(lines)

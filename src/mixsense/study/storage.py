@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -257,17 +257,32 @@ class Storage:
         with self._database.reading() as connection:
             order = answers.c.round, answers.c.slot, answers.c.surplus, answers.c.ticket
             found = list(connection.execute(self._of(answers).order_by(*order)))
-            repeats = {row.round: row.repeats for row in connection.execute(self._of(rounds))}
-            rows = connection.execute(self._of(queries))
-            x = {(row.round, row.query): np.frombuffer(row.x, dtype="<f8") for row in rows}
+            x = self._queries(connection)
         for row in found:
             yield {
                 "ticket": row.ticket,
                 "round": row.round,
-                "x": x[row.round, row.slot // repeats[row.round]],
+                "x": x(row.round, row.slot),
                 "answer": row.value,
                 "surplus": row.surplus,
             }
+
+    def handed_out(self, numbers: set[int]) -> dict[int, Array]:
+        """Return the query of each of these tickets that there is."""
+        if not numbers:
+            return {}
+        with self._database.reading() as connection:
+            within = tickets.c.ticket.between(min(numbers), max(numbers))
+            found = [row for row in connection.execute(self._of(tickets, within)) if row.ticket in numbers]
+            x = self._queries(connection)
+        return {row.ticket: x(row.round, row.slot) for row in found}
+
+    def _queries(self, connection: sa.Connection) -> Callable[[int, int], Array]:
+        """Return a function that gives the query of a slot of a round."""
+        repeats = {row.round: row.repeats for row in connection.execute(self._of(rounds))}
+        rows = connection.execute(self._of(queries))
+        x = {(row.round, row.query): np.frombuffer(row.x, dtype="<f8") for row in rows}
+        return lambda number, slot: x[number, slot // repeats[number]]
 
     def counts(self, now: float, low: float | None, high: float | None) -> Counts:
         """Return where the study stands: one statement, so that the numbers belong together."""

@@ -18,8 +18,8 @@ from mixsense import errors
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.problem import whole
 from mixsense.recovery import Recovery
-from mixsense.rounds import LARGEST_ANSWER, Record
-from mixsense.study.checks import as_json, checked_lease, checked_name, checked_range, checked_units
+from mixsense.rounds import LARGEST_ANSWER, Array, Record
+from mixsense.study.checks import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
 from mixsense.study.database import Database, shown
 from mixsense.study.migrations import upgrade
 from mixsense.study.playback import Playback, begin
@@ -86,7 +86,7 @@ class Study:
         while True:
             handed = self._storage.hand_out(count, _minutes(), self.lease / 60)
             if not handed.complete:
-                return [Question(self._id(t.number), t.x, self.names, self.units) for t in handed.tickets]
+                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in handed.tickets]
             try:
                 self._playback.catch_up()
             except errors.MixsenseError:
@@ -120,7 +120,7 @@ class Study:
     def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
         """Give several answers, all or none; see `tell`."""
         told = [(self.checked_id(id), self.checked(value)) for id, value in answers]
-        return self._storage.take(told, self._id)
+        return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
         """Return an answer as a float, or say what is needed."""
@@ -136,7 +136,8 @@ class Study:
             raise InvalidInput(f"the answer is {number:g}: give {needed}")
         return number + 0.0  # -0.0 is 0.0
 
-    def _id(self, ticket: int) -> str:
+    def id_of(self, ticket: int) -> str:
+        """Return a question's id by the number in it."""
         return f"{self._row.key}-{ticket}"
 
     def checked_id(self, id: Any) -> int:
@@ -173,6 +174,7 @@ class Study:
             open=open_,
             total=c.total,
             max_queries=self.problem["max_queries"],
+            gamma=self.problem["gamma"],
             surplus=c.surplus,
             expired=c.expired,
             warnings=self._at_the_ends(c),
@@ -232,8 +234,13 @@ class Study:
     def answers(self) -> list[dict[str, Any]]:
         """Return every answer in the order of the questions: id, round, x (n,), answer, surplus."""
         return [
-            {"id": self._id(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._storage.answered()
+            {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._storage.answered()
         ]
+
+    def handed_out(self, ids: Iterable[str]) -> dict[str, Array]:
+        """Return what the questions with these ids ask, x (n,); one that was never handed out is left out."""
+        found = self._storage.handed_out({self.checked_id(id) for id in ids})
+        return {self.id_of(ticket): x for ticket, x in found.items()}
 
     def release(self) -> None:
         """Let all leases run out now: what is out and not answered is handed out again."""
@@ -332,6 +339,7 @@ def create_study(
     }
     text = as_json(problem)
     name = checked_name(name)
+    check_titles(features, intercept)
     first = begin(json.loads(text)).current
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
