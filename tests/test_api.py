@@ -104,3 +104,18 @@ def test_vectors_are_finite_and_typed():
     assert r.vectors.shape == (2, 30)
     assert r.vectors.dtype == np.float64
     assert np.isfinite(r.vectors).all()
+
+
+def test_ctrl_c_carries_the_answers_and_the_seed():
+    oracle = ms.SimulatedOracle(ms.random_pair(20, 2, gap=5.0, seed=1), seed=2)
+
+    def impatient(queries, repeats):
+        if oracle.count > 60:
+            raise KeyboardInterrupt
+        return oracle(queries, repeats)
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        ms.recover(impatient, 20, gamma=0.3)
+    rest = ms.recover(ms.ReplayOracle(stop.value.record, then=oracle), 20, gamma=0.3, seed=stop.value.seed)
+    assert rest.status == "certified"
+    assert rest.queries == oracle.count

@@ -114,6 +114,7 @@ BAD = [
     ({"box": [(0, 1), (0, "x"), (0, 1)]}, "box of feature 'b'"),
     ({"box": [(0, 1), (0, float("inf")), (0, 1)]}, "box of feature 'b'"),
     ({"box": [(0, 1), (0, 1, 2), (0, 1)]}, "'b' has 3 numbers"),
+    ({"box": "0,1"}, "give \\(low, high\\) for each feature"),
     ({"box": 3}, "give \\(low, high\\) for each feature"),
     ({"box": [(0, 1)] * 3, "intercept": "yes"}, "give True or False"),
     ({"intercept": True}, "intercept=True needs the range"),
@@ -121,6 +122,9 @@ BAD = [
     ({"box": [(0, 1)] * 3, "design": "round"}, "give 'corners' or 'gaussian'"),
     ({"box": [(-1, 1), (0, 1), (-1, 1)], "method": "paper", "k": 1}, "feature 'b' is \\(0, 1\\).*0 inside"),
     ({"box": [(-1, 1)] * 3, "method": "paper", "k": 1, "intercept": True}, "no intercept"),
+    ({"gama": 0.1}, "did you mean 'gamma'"),
+    ({"eta": 1e-17}, "eta is 1e-17; it must be at least 1e-12"),
+    ({"steer": "no"}, "steer is 'no': give True or False"),
     ({"features": ["a", "b"]}, "2 features for n = 3"),
     ({"features": ["a", "b", "b"]}, "two features are called 'b'"),
     ({"features": ["a", "b", ""]}, "give printable text"),
@@ -133,6 +137,24 @@ def test_mistakes_are_named(given, message):
     given = {"features": ["a", "b", "c"], **given}
     with pytest.raises(ms.InvalidInput, match=message):
         ms.recover(lambda X, repeats: np.zeros((len(X), repeats)), 3, **given)
+
+
+@pytest.mark.parametrize("rating", ["always 4", "3 or 4", "mostly 4"])
+def test_ratings_that_do_not_depend_on_x_prove_nothing_about_it(rating):
+    rng = np.random.default_rng(0)
+    draw = {"always 4": [4.0], "3 or 4": [3.0, 4.0], "mostly 4": [4.0] * 30 + [7.0]}[rating]
+    r = ms.recover(lambda X, repeats: rng.choice(draw, (len(X), repeats)), 4, gamma=0.5, box=[(0, 1)] * 4,
+                   intercept=True, seed=1, max_queries=150)  # fmt: skip
+    assert np.abs(r.vectors).max() < 0.1
+
+
+def test_rounded_answers_are_not_taken_for_exact_ones():
+    oracle = Boxed(WIDE, intercept=(40.0, 30.0), sigma=0.01)
+    r = ms.recover(lambda X, repeats: np.round(oracle(X, repeats)), N, gamma=0.9, box=WIDE, intercept=True, seed=2,
+                   max_queries=2000)  # fmt: skip
+    # Rounding is no noise that averages out: the bound is of the right size, not exact.
+    assert ms.match_error(r.vectors * oracle.half, oracle.effects) <= 2 * r.error_bound
+    assert 0.05 < r.error_bound <= 0.9
 
 
 def test_flips_reach_what_was_asked_and_touch_nothing_else():
