@@ -29,6 +29,7 @@ benchmark: $(STAMP)
 	$(BIN)/python benchmarks/noiseless.py
 	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/frugal.py
+	$(BIN)/python benchmarks/box.py
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mixsense needs Python 3.11 or newer; this is %s: run make PYTHON=python3.11" % sys.version.split()[0])'

@@ -172,7 +172,7 @@ def test_a_problem_stops_the_audit_unless_forced(behave, name, tmp_path):
         assert (done.returncode, done.stderr.count("\n")) == (4, 2), done.stderr
         assert f"the preflight found a problem ({name})" in done.stderr
         assert f"problem  {name}" in done.stdout
-        assert ms.study.study.list_studies(tmp_path / "mixsense.db") == []
+        assert not (tmp_path / "mixsense.db").exists()
         if name == "linear":
             count = len(service.calls)
             done = audit(service.url, *PLAIN, "--force", "--max-queries", "100", cwd=tmp_path)
@@ -189,7 +189,11 @@ def test_secrets_are_neither_stored_nor_shown(tmp_path):
         args = [service.url, *PLAIN, "--header", "Authorization=Bearer env:TOKEN"]
         done = audit(*args, cwd=tmp_path, TOKEN="wrong")
         assert (done.returncode, len(service.calls)) == (1, 1)
-        assert "refused with status 401 (who?)" in done.stderr
+        assert (done.stdout, done.stderr.count("refused with status 401 (who?)")) == ("", 1)
+        done = audit(*args, "--json", cwd=tmp_path, TOKEN="wrong")
+        assert (done.returncode, done.stderr) == (1, "")
+        assert json.loads(done.stdout)["preflight"]["verdicts"][0]["level"] == "problem"
+        assert not (tmp_path / "mixsense.db").exists()
         done = audit(*args, cwd=tmp_path, TOKEN="s3cret")
         assert done.returncode == 0, done.stderr
         assert "s3cret" not in done.stdout + done.stderr
@@ -264,14 +268,20 @@ def test_a_program_is_audited_too(tmp_path):
         (["http://127.0.0.1:9/", "--n", "3", "--rate", "-1"], "rate is -1"),
         (["http://127.0.0.1:9/", "--n", "3", "--config", "none.toml"], "none.toml cannot be read"),
         (["http://127.0.0.1:9/", "--n", "3", "--db", "no/such/folder/a.db"], "folder"),
+        (["http://127.0.0.1:9/", "--n", "3", "--name", ""], "name is ''"),
+        (["http://127.0.0.1:9/", "--n", "3", "--gamma", "-1"], "gamma is -1"),
+        (["http://127.0.0.1:9/", "--n", "3", "--out", "no/such/r.json"], "the folder no/such does not exist"),
+        (["http://127.0.0.1:9/", "--n", "3", "--out", "."], ". is a folder"),
+        (["http://127.0.0.1:9/", "--features", "a,(intercept)", "--box", "0:1", "--intercept"], "'(intercept)'"),
         (["--command", "x", "--n", "3", "--rate", "1"], "does not go with a program"),
     ],
 )
-def test_mistakes_are_one_line_and_cost_nothing(args, words, here):
+def test_mistakes_are_one_line_and_cost_nothing(args, words, here, tmp_path):
     code, errors = here(*args)
     assert (code, errors.count("\n")) == (2, 1), errors
     assert words in errors
     assert "abc" not in errors
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -282,6 +292,8 @@ def test_mistakes_are_one_line_and_cost_nothing(args, words, here):
         ("endpoint = {speed = 3}", "[endpoint] has 'speed': it takes body"),
         ('endpoint = {headers = {Authorization = "abc"}}', "looks like a secret"),
         ("gama = 3", "gama"),
+        ("lease = -1", "lease is -1"),
+        ("answer_range = [7, 1]", "answer_range is from 7 to 1"),
     ],
 )
 def test_wrong_files_are_one_line(text, words, tmp_path, here):
@@ -289,11 +301,34 @@ def test_wrong_files_are_one_line(text, words, tmp_path, here):
     code, errors = here("http://127.0.0.1:9/", "--config", "a.toml")
     assert (code, errors.count("\n")) == (2, 1), errors
     assert words in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["a.toml"]
 
 
-def test_the_cost_that_is_stated():
+def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
+    (tmp_path / "model.py").write_text(
+        "import json, random, shutil, sys\nshutil.rmtree('out', ignore_errors=True)\nrng = random.Random(1)\n"
+        "for line in sys.stdin:\n    x = json.loads(line)['x']\n"
+        "    print(rng.choice([4 * x[0], 4 * x[1]]) + rng.gauss(0, 0.3), flush=True)\n"
+    )
+    (tmp_path / "out").mkdir()
+    args = ["--command", f"{sys.executable} model.py", *PLAIN, "--skip-preflight", "--out", "out/r.json"]
+    done = audit(*args, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "out/r.json cannot be written" in done.stderr
+    assert "certified" in done.stdout
+
+
+def test_the_cost_that_is_stated(monkeypatch, capsys):
     with make_oracle({"url": "http://127.0.0.1:9/"}, None) as oracle:
         assert cost(oracle) == 401
+    with make_oracle({"command": "x"}, None) as oracle:
+        assert cost(oracle) == 329
+    monkeypatch.setattr(sys, "argv", ["mixsense", "audit", "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    text = " ".join(capsys.readouterr().out.split())
+    assert "at most 401 requests (329 for a program" in text
+    assert "only if it was interrupted itself is it made again" in text
 
 
 def test_the_documented_audit_runs_as_it_stands(tmp_path, monkeypatch):

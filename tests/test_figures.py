@@ -21,6 +21,8 @@ from mixsense.figures import FIGURES, make_figures
 from mixsense.figures.complexity import COMPLEXITY, fitted
 from mixsense.figures.figure import markdown
 from mixsense.figures.phase import wilson
+from mixsense.plots import plot_recovery
+from mixsense.recovery import Recovery
 
 DOCS = Path(__file__).parent.parent / "docs"
 NUMBERS = [figure.number for figure in FIGURES]
@@ -210,3 +212,30 @@ def test_what_the_page_says_of_figure_6():
     assert enough.is_monotonic_increasing
     assert enough.iloc[0] < enough.iloc[-1]
     assert ((data.low <= data.share) & (data.share <= data.high)).all()
+
+
+# The picture of one recovery
+
+
+def test_a_recovery_is_drawn_with_its_names_and_errors():
+    import matplotlib.pyplot as plt
+
+    vectors = np.array([[1.0, 0.0, -2.0], [0.0, 3.0, 0.0]])
+    stderr = np.array([[0.1, 0.2, 0.3], [np.nan, 0.5, 0.0]])
+    r = Recovery(vectors, status="budget", queries=9, stderr=stderr, names=("price", "$ off", "taste"))
+    axes = plot_recovery(r, vectors[::-1])  # the last one shows vector 1
+    axes.figure.canvas.draw()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["price", r"\$ off", "taste"]
+
+    def bars(axes):
+        (drawn,) = axes.containers
+        return np.array(drawn.lines[2][0].get_segments())[:, :, 1]
+
+    assert bars(axes) == pytest.approx(np.column_stack([vectors[0] - 1.96 * stderr[0], vectors[0] + 1.96 * stderr[0]]))
+    truth, recovered = axes.figure.axes[:2]
+    assert bars(recovered) == pytest.approx(np.array([[3 - 0.98, 3 + 0.98]]))  # the only one with a standard error
+    assert not truth.containers
+    plain = plot_recovery(Recovery(vectors, status="budget"))
+    assert not plain.containers
+    assert all(float(place).is_integer() for place in plain.get_xticks())
+    plt.close("all")

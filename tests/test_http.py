@@ -225,10 +225,14 @@ def test_a_wait_beyond_the_limit_is_not_waited_for():
     with (
         Service(lambda call: (429, {"Retry-After": "3600"}, b"")) as service,
         ms.HTTPOracle(service.url, limit=60) as oracle,
+        ms.HTTPOracle(service.url, limit=60, retries=1) as once_more,
     ):
-        with pytest.raises(ms.OracleError, match=r"after 1 try.*next try would be in 3600 s"):
-            oracle(X[:1], 1)
-        assert len(service.calls) == 1
+        for patient in (oracle, once_more):
+            with pytest.raises(
+                ms.OracleError, match=r"after 1 try.*next try would be in 3600 s, and the limit is 60 s"
+            ):
+                patient(X[:1], 1)
+        assert len(service.calls) == 2
 
 
 def raw_server(serve):
@@ -396,6 +400,24 @@ def test_redirects_within_the_service_and_to_allowed_hosts(monkeypatch):
             assert oracle(X[:1], 1) == 3.0
         assert service.calls[0].headers["Authorization"] == "s3cret-value"
         assert other.calls[0].headers["Authorization"] is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ((400, {}, b"no"), "refused with status 400"),
+        ((500, {}, b""), "no answer after 1 try"),
+        ((200, {}, b"{}"), "y"),
+        ((200, {}, b" " * 2_000_000), "more than 1,000,000 bytes"),
+    ],
+)
+def test_an_error_names_who_was_asked_after_a_redirect(reply, words):
+    with Service(lambda call: reply) as other, Service(lambda call: (307, {"Location": other.url}, b"")) as service:
+        with ms.HTTPOracle(service.url, hosts=[f"127.0.0.1:{other.port}"], retries=0) as oracle:
+            with pytest.raises(ms.OracleError, match=words) as caught:
+                oracle(X[:1], 1)
+        assert f"POST {other.url}" in str(caught.value)
+        assert str(service.port) not in str(caught.value)
 
 
 def test_proxies_of_the_environment_are_not_used(monkeypatch):

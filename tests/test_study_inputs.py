@@ -15,8 +15,10 @@ import pytest
 
 import mixsense as ms
 from mixsense import cli
-from mixsense.study.answers import export_answers, export_open, harmless, import_answers
+from mixsense.rounds import Steps
+from mixsense.study.answers import export_answers, export_open, import_answers, same_value
 from mixsense.study.database import as_url
+from mixsense.study.tablefile import harmless
 
 SMALL = {"n": 3, "sigma": 1.0, "seed": 1}
 
@@ -184,13 +186,21 @@ def test_a_server_that_is_not_there_is_one_line_without_the_password():
 FILES = {
     "text.csv": (b"id,answer\nID,good\n", "line 2: the answer is 'good'"),
     "nan.csv": (b"id,answer\nID,nan\n", "line 2: the answer is nan"),
-    "comma.csv": (b"id;answer\nID;6,5\n", "with a decimal point"),
+    "comma.csv": (b'id,answer\nID,"6,5"\n', "with a decimal point"),
+    "thousands.csv": (b"id;answer\nOK;1\nID;1.006,5\n", "line 3: the answer is '1.006,5': give a number"),
+    "commas.csv": (b"id;answer\nID;1,006,5\n", "line 2: the answer is '1,006,5'"),
     "underscore.csv": (b"id,answer\nID,1_0\n", "line 2: the answer is '1_0'"),
     "id.csv": (b"id,answer\nOK,1\nnobody,1\n", "line 3: the question's id is 'nobody'"),
     "other.csv": (b"id,answer\nbbbb-1,1\n", "line 2: question bbbb-1 belongs to another study"),
-    "never.csv": (b"id,answer\nOK,1\nKEY-99,1\n", "KEY-99 was never handed out"),
+    "never.csv": (b"id,answer\nOK,1\nKEY-99,1\n", "line 3: question KEY-99 was never handed out"),
+    "never2.csv": (b"Id,x0,Answer\nOK,,1\nKEY-99,1,1\n", "line 3: question KEY-99 was never handed out"),
+    "sorted.csv": (b"id,x1,answer\nOK,SECOND,1\nID,SECOND,1\n", "line 2: question OK asks x1 = "),
+    "upper.csv": (b"Id;X1;ANSWER\nOK;;1\nID;SECOND;1\n", "line 3: question ID asks x1 = "),
+    "date.csv": (b"id,x1,answer\nID,04. Mai,1\n", "the file says '04. Mai': keep each row as it was exported"),
+    "titles.csv": (b"id,x1,x1,answer\nID,1,1,1\n", "line 1: there is more than one column 'x1'"),
+    "sorted.parquet": ({"id": ["OK", "ID"], "answer": [1.0, 2.0], "x2": [None, 99.0]}, "row 2: question ID asks x2"),
     "twice.csv": (b"id,answer\nID,1\nID,2\n", "line 3: question ID has the answer 2 here and 1 in line 2"),
-    "before.csv": (b"id,answer\nOK,1\nKNOWN,5\n", "answered with 4 before, now with 5"),
+    "before.csv": (b"id,answer\nOK,1\nKNOWN,5\n", "line 3: question KNOWN was answered with 4 before, now with 5"),
     "short.csv": (b"id,answer\nOK,1\nID\n", "line 3: 1 cells under 2 columns"),
     "long.csv": (b"id,answer\nID,1,2\n", "line 2: 3 cells under 2 columns"),
     "columns.csv": (b"name,value\nID,1\n", "no column 'id'"),
@@ -221,7 +231,7 @@ def test_a_file_that_is_wrong_stores_nothing(study, command, tmp_path, name, thr
     known, ok, fresh = study.ask_many(3)
     study.tell(known.id, 4.0)
     content, words = FILES[name]
-    ids = {"KNOWN": known.id, "OK": ok.id, "ID": fresh.id, "KEY": study._row.key}
+    ids = {"KNOWN": known.id, "OK": ok.id, "ID": fresh.id, "KEY": study._row.key, "SECOND": repr(float(known.x[1]))}
 
     def filled(text):
         for short, id_ in ids.items():
@@ -270,6 +280,83 @@ def test_files_as_programs_write_them(study, tmp_path):
     assert import_answers(study, _csv(tmp_path, f"id\tanswer\n{d}\t0\n"))["taken"] == 1
     assert import_answers(study, _csv(tmp_path, "id,answer\n")) == {"taken": 0, "surplus": 0, "known": 0}
     assert [row["answer"] for row in study.answers()] == [6.0, 2.5, -10.0, 0.0]
+
+
+def test_a_spreadsheet_of_many_languages_comes_back(tmp_path):
+    box = [(0.1, 0.7), (-1e6, 1e6), (0, 1 / 3)]
+    study = ms.create_study(tmp_path / "tea.db", "tea", **SMALL, features=["Stärke", "ID", "a,b;c"], box=box)
+    path = tmp_path / "questions.csv"
+    assert export_open(study, path, 3) == 3
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    assert head == 'id,Stärke,feature ID,"a,b;c",answer'
+    rows = [line.split(",") for line in lines]
+    german = [
+        [id_, *(f"{float(x):.4f}".replace(".", ",") for x in xs), f"{i},5"] for i, (id_, *xs, _) in enumerate(rows)
+    ]
+    lines = ['ID;STÄRKE;Feature id;"A,B;C";Answer', *(";".join(row) for row in german)]
+    path.write_bytes("\r\n".join(lines).encode("utf-8-sig"))
+    assert import_answers(study, path)["taken"] == 3
+    assert [row["answer"] for row in study.answers()] == [0.5, 1.5, 2.5]
+    # Two rows change places in one column only.
+    first, *others = study.ask_many(20)
+    other = next(q for q in others if q.x[1] != first.x[1])
+    path.write_text(f"id;feature ID;answer\n{first.id};{other.x[1]:.3f};1\n", encoding="utf-8")
+    with pytest.raises(ms.InvalidInput, match=r"line 2: question .* asks ID = .*sorted by itself\?\); nothing"):
+        import_answers(study, path)
+    assert study.progress().total == 3
+
+
+@pytest.mark.parametrize(
+    ("cell", "x", "same"),
+    [
+        ("16", 16.0, True),
+        ("16.000001", 16.0, True),
+        ("16.001", 16.0, False),
+        ("0.3", 0.3333, True),
+        ("0.4", 0.3333, False),
+        ("1.23E+05", 123_456.0, True),
+        ("1.24E+05", 123_456.0, False),
+        (np.float32(0.1).item(), 0.1, True),
+        (0.11, 0.1, False),
+        ("-0", 0.0, True),
+        ("nan", 0.0, False),
+        ("1e999", 0.0, False),
+        ("1e999999999", 0.0, False),
+        ("strong", 1.0, False),
+        (b"1", 1.0, False),
+    ],
+)
+def test_values_are_the_same_up_to_their_digits(cell, x, same):
+    assert same_value(cell, x) is same
+
+
+def test_a_file_with_answers_is_not_replaced(study, command, tmp_path):
+    path = tmp_path / "monday.csv"
+    assert command("answers", "export", "tea", "monday.csv", "--open", "--count", "2", "--db", "tea.db")[0] == 0
+    path.write_text(path.read_text() + "typed in,by hand\n")
+    before = path.read_text()
+    for args in (("--open",), ()):
+        code, out, err = command("answers", "export", "tea", "monday.csv", *args, "--db", "tea.db")
+        assert (code, out) == (2, "")
+        assert "monday.csv is there already" in one_line(err.strip())
+        assert "--force" in err
+    assert (path.read_text(), study.progress().out) == (before, 2)
+    with pytest.raises(ms.InvalidInput, match="is there already"):
+        export_answers(study, path)
+    assert command("answers", "export", "tea", "monday.csv", "--open", "--force", "--db", "tea.db")[0] == 0
+    assert "typed in" not in path.read_text()
+    filled = path.read_text()
+    # Nothing is left to hand out: the exit code of `ask`, and no file is touched.
+    for name, more in (("tuesday.csv", ()), ("monday.csv", ("--force",))):
+        code, out, err = command("answers", "export", "tea", name, "--open", *more, "--db", "tea.db")
+        assert (code, out) == (3, "")
+        assert f"{name} was not written" in one_line(err.strip())
+        assert "waiting: all questions of this round are out" in err
+    assert (path.read_text(), (tmp_path / "tuesday.csv").exists()) == (filled, False)
+    released = json.loads(command("release", "tea", "--json", "--db", "tea.db")[1])
+    assert released == {"released": study.progress().size}
+    assert (study.progress().out, study.progress().state) == (0, "asking")
+    assert command("release", "tea", "--db", "tea.db")[1] == "0 questions released\n"
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -344,6 +431,9 @@ range = [0.0, 50.0]
         ("range = [0, 10]", "range = 'wide'", "strength"),
         ('unit = "g/l"', "unit = 7", "units is"),
         ("[[features]]", "[features]", "is no TOML file"),
+        ("gamma = 0.4", "n = 4", "n is 4, and there are 2 [[features]]"),
+        ('name = "strength"', 'name = "(intercept)"', "a feature is called '(intercept)'"),
+        ('name = "tea"', 'name = ""', "name is ''"),
         (PLAN, "gamma = 0.4", "says nothing about the features"),
         (PLAN, "features = []", "features is []"),
         (PLAN, "n = 3\ngamma = nan", "not finite"),
@@ -359,10 +449,13 @@ def test_a_plan_that_is_wrong(command, tmp_path, old, new, words):
 
 def test_commands_that_are_wrong(command, study, tmp_path):
     q = study.ask()
+    (tmp_path / "good.toml").write_text("n = 3")
     (tmp_path / "bad.toml").write_bytes(b"name = '\xff'")
     cases = [
         (("create", "none.toml"), "cannot be read"),
         (("create", "bad.toml"), "is no TOML file"),
+        (("create", "good.toml", "--name", ""), "name is ''"),
+        (("release", "coffee"), "has no study"),
         (("ask", "coffee"), "has no study 'coffee' (it has 'tea')"),
         (("ask", "tea", "--count", "0"), "count is 0"),
         (("ask", "tea", "--count", "x"), "x"),
@@ -397,7 +490,10 @@ def test_a_study_on_the_command_line(command, tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
     code, out, _ = command("create", "plan.toml")
     assert (code, "created 'tea'; its seed is 1" in out) == (0, True)
-    assert command("create", "plan.toml", "--name", "coffee", "--json")[1] == '{"name": "coffee", "seed": 1}\n'
+    assert "until: gamma is 0.4, no budget (max_queries)" in out
+    assert "default" not in out
+    made = json.loads(command("create", "plan.toml", "--name", "coffee", "--json")[1])
+    assert made == {"name": "coffee", "seed": 1, "gamma": 0.4, "max_queries": None}
     code, out, _ = command("list")
     assert code == 0
     assert [line.split("│")[1].strip() for line in out.splitlines() if "asking" in line] == ["coffee", "tea"]
@@ -417,14 +513,15 @@ def test_a_study_on_the_command_line(command, tmp_path):
     assert "[bold]milk" in out
     assert "\x1b" not in out  # colours are for terminals
     assert "1 of" in command("status", "tea")[1]
-    assert json.loads(command("status", "tea", "--json")[1])["answered"] == 1
+    now = json.loads(command("status", "tea", "--json")[1])
+    assert (now["answered"], now["gamma"], now["max_queries"]) == (1, 0.4, None)
 
     code, out, err = command("result", "tea")
     assert (code, out, "no estimate yet" in err) == (3, "", True)
     code, out, _ = command("answers", "export", "tea", "open.csv", "--open", "--json")
     count = json.loads(out)["questions"]
     assert command("ask", "tea")[0] == 3  # all questions are out
-    assert command("answers", "export", "tea", "open2.csv", "--open", "--count", "3")[1] == "0 questions in open2.csv\n"
+    assert command("answers", "export", "tea", "open2.csv", "--open", "--count", "3")[:2] == (3, "")
 
     study = ms.load_study("mixsense.db", "tea")
     ms.run_study(study, rate, workers=1, batch=50)
@@ -434,6 +531,9 @@ def test_a_study_on_the_command_line(command, tmp_path):
     result = ms.Recovery.from_json((tmp_path / "r.json").read_text())
     assert ms.Recovery.from_json(command("result", "tea", "--json")[1]) == result
     assert command("ask", "tea")[0] == 4
+    code, out, err = command("answers", "export", "tea", "open2.csv", "--open")
+    assert (code, out, "ended: there is a result" in err) == (4, "", True)
+    assert not (tmp_path / "open2.csv").exists()
     code, out, _ = command("answers", "export", "tea", "answers.parquet")
     assert out == f"{result.queries:,} answers in answers.parquet\n"
     assert command("answers", "import", "tea", "answers.parquet")[1].endswith(f"{result.queries:,} known before\n")
@@ -447,9 +547,46 @@ def test_every_command_is_explained(command):
     for page in ((), ("answers",)):
         code, out, _ = command(*page, "--help")
         assert code == 0
-        for name in (
-            ("create", "ask", "tell", "status", "result", "delete", "list") if not page else ("import", "export")
-        ):
+        verbs = ("create", "ask", "tell", "status", "result", "release", "delete", "list")
+        for name in ("import", "export") if page else verbs:
             assert name in out
             code, text, _ = command(*page, name, "--help")
             assert "Exit codes: 0 done" in " ".join(text.split())
+
+
+def test_the_help_shows_brackets(command):
+    text = " ".join(command("create", "--help")[1].replace("│", " ").split())
+    assert "answer_range = [1, 7]" in text
+    assert "range = [low, high]" in text
+    assert text.count("[[features]]") == 2
+    assert "\\" not in text
+
+
+def test_a_plan_without_gamma_says_which_it_is(command, tmp_path):
+    (tmp_path / "plan.toml").write_text("n = 3\nsigma = 1.0\nmax_queries = 500\n")
+    out = command("create", "plan.toml")[1]
+    assert "until: gamma is 0.1, at most 500 answers" in out
+    assert "plan.toml gives no gamma: it is 0.1 by default" in out
+    now = json.loads(command("status", "plan", "--json")[1])
+    assert (now["gamma"], now["max_queries"]) == (0.1, 500)
+
+
+def test_a_method_that_breaks_loses_no_answer(study, command, monkeypatch):
+    def broken(self, answers):
+        raise np.linalg.LinAlgError("Singular\nmatrix")
+
+    size = study.progress().size
+    rng = np.random.default_rng(1)
+    study.tell_many([(q.id, float(q.x[0] + rng.standard_normal())) for q in study.ask_many(size)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Steps, "send", broken)
+        for verb in ("ask", "result"):
+            code, out, err = command(verb, "tea", "--db", "tea.db")
+            assert (code, out) == (1, "")
+            assert "(LinAlgError: Singular matrix); no answer is lost" in one_line(err.strip())
+        with pytest.raises(ms.StudyError, match="LinAlgError") as caught:
+            study.ask()
+        assert isinstance(caught.value.__cause__, np.linalg.LinAlgError)
+        assert (study.progress().state, study.progress().total) == ("ready", size)
+    assert study.ask() is not None  # the same object, and any other, goes on
+    assert study.progress().round == 2

@@ -166,10 +166,16 @@ BAD = [
     ("n = 10\nk = 1\ngap = 2.0\neta = [0.05, 1e-13]", "eta is 1e-13; it must be at least 1e-12"),
     ("n = 10\nk = 1\ngap = 2.0\nseeds = 99999999999", "seeds is 99,999,999,999: a grid has at most 1,000,000 cells"),
     ("n = 10\nk = 1\ngap = [2.0, 3.0]\nseeds = 700000", "1,400,000 cells (gap: 2, seeds: 700,000): the most is"),
-    ("n = 10\nk = 1\ngap = 2.0\n[options.frugal]\ndesign = 'gaussian'", "options.frugal.design is for queries in a box"),
+    (
+        "n = 10\nk = 1\ngap = 2.0\n[options.frugal]\ndesign = 'gaussian'",
+        "options.frugal.design is for queries in a box",
+    ),
     ("n = 10\nk = 1\ngap = 2.0\n[options.frugal]\nsteer = 'no'", "options.frugal.steer is 'no': give true or false"),
     ("n = 10\nk = 1\ngap = 2.0\n[options.frugal]\nsteer = 1", "options.frugal.steer is 1: give true or false"),
-    ("n = 10\nk = 1\ngap = 2.0\n[options.paper]\nbatch = 6", "options.paper is given, but method is frugal: add 'paper'"),
+    (
+        "n = 10\nk = 1\ngap = 2.0\n[options.paper]\nbatch = 6",
+        "options.paper is given, but method is frugal: add 'paper'",
+    ),
     ("n = 10\nk = 1\ngap = 2.0\nweights = [0.5, 0.6]", "weights sum to 1.1"),
     ("n = 10\nk = 1\ngap = 2.0\nweights = 'estimate'", "weights is 'estimate': give the true shares"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'magic'", "method is 'magic': give one of frugal"),

@@ -157,7 +157,8 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5) -> int:
     -----
     N = S + P (σ/γ)². The start S grows as k log(n/k), and more where the vectors are close: they are faint then. The
     rest is the precision of 2k coefficients from queries that are focused on them, which helps more the larger n/k
-    is, as far as that was seen (beyond the calibrated n it helps no further), and that are pushed until the answers label themselves, which costs more the smaller the gap is.
+    is, and that are pushed until the answers label themselves, which costs more the smaller the gap is. Beyond the
+    calibrated n the focus counts as at its end: no run has shown that it helps further.
 
     Examples
     --------
@@ -180,6 +181,6 @@ def frugal_parts(n: Any, k: Any, gap: Any, share: float = 0.5, coefficients: Map
     c = coefficients
     rarer = 0.5 / share
     start = c["base"] + rarer * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
-    seen = np.minimum(n, RANGES["n"][1])  # the focus is not known to help more beyond; the plan must not vanish
+    seen = np.minimum(n, RANGES["n"][1])  # a plan must not get cheaper where no run was made
     precision = rarer * c["precision"] * k * (k / seen) ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
     return start, precision

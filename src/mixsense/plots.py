@@ -83,7 +83,8 @@ def _stems(axes: Any, vector: NDArray[np.float64], colour: str) -> None:
 
 def _bars(axes: Any, vector: NDArray[np.float64], half: NDArray[np.float64]) -> None:
     places = np.flatnonzero(np.isfinite(half) & (half > 0))
-    axes.vlines(places, (vector - half)[places], (vector + half)[places], color="0.5", linewidth=0.8, zorder=3)
+    cap = 2 if len(vector) <= NAMED else 0
+    axes.errorbar(places, vector[places], half[places], fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
 
 
 def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
@@ -92,7 +93,7 @@ def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
         return
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
     axes.set_xlabel("coefficient")
 
 

@@ -164,12 +164,13 @@ class HTTPOracle:
     def _one(self, x: Array, halt: threading.Event) -> float:
         """Ask one question until it is answered, refused, or out of time."""
         content = self._body.fill(x)
-        end, last, reply = math.inf, "", None
+        end, last, reply, sent = math.inf, "", None, 0
+        asked = self._wire.target  # another one after a redirect
         for attempt in range(self._retries + 1):
             if attempt:
                 wait = self._wait(attempt, reply)
                 if time.monotonic() + wait > end:
-                    last += f"; the next try would be in {wait:.0f} s"
+                    last += f"; the next try would be in {wait:.0f} s, and the limit is {self._limit:g} s"
                     break
                 if halt.wait(wait):
                     raise _Halted("stopped")
@@ -179,28 +180,29 @@ class HTTPOracle:
                     raise _Halted("stopped")
                 with self._lock:
                     self.requests += 1
+                sent += 1
                 end = min(end, time.monotonic() + self._limit)
                 try:
                     reply = self._wire.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
                 except Transient as error:
-                    reply, last = None, str(error)
+                    reply, last, asked = None, str(error), error.target
                     continue
                 except OracleError as error:
                     raise self._error(str(error), **error.data) from None
+            asked = reply.target
             if reply.status == 200:
                 return self._number(reply)
             last = f"status {reply.status}"
             if reply.status not in (408, 429) and reply.status < 500:
                 what = shortened(reply.content) or "no text"
                 raise self._error(
-                    f"POST {self._wire.target}: refused with status {reply.status} ({what}): {_hint(reply.status)}",
+                    f"POST {asked}: refused with status {reply.status} ({what}): {_hint(reply.status)}",
                     status=reply.status,
                 )
         status = None if reply is None else reply.status
         came = f", {shortened(reply.content)}" if reply is not None and reply.content else ""
-        tries = attempt + (attempt == self._retries)
         raise self._error(
-            f"POST {self._wire.target}: no answer after {tries} {'tries' if tries > 1 else 'try'} ({last}{came}): "
+            f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
             "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",
             status=status,
         )
@@ -209,7 +211,7 @@ class HTTPOracle:
         try:
             number = self._answer.read(reply.content)
         except OracleError as error:
-            raise self._error(f"POST {self._wire.target}: {error}", **error.data) from None
+            raise self._error(f"POST {reply.target}: {error}", **error.data) from None
         with self._lock:
             self.count += 1
             self._seen_cookie = self._seen_cookie or "set-cookie" in reply.headers

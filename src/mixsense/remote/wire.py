@@ -29,13 +29,18 @@ _OURS = {"host", "content-length", "transfer-encoding", "connection", "upgrade",
 
 
 class Transient(Exception):
-    """The request failed in a way that may pass: no connection, a time-out, a torn answer."""
+    """The request to `target` failed in a way that may pass: no connection, a time-out, a torn answer."""
+
+    def __init__(self, message: str, target: Target) -> None:
+        super().__init__(message)
+        self.target = target
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a service answered."""
+    """What a service answered; `target` is who was really asked, after all redirects."""
 
+    target: Target
     status: int
     headers: dict[str, str]
     content: bytes
@@ -258,19 +263,19 @@ class Wire:
                 content=content,
                 extensions={"timeout": limits},
             ) as response:
-                return self._read(response)
+                return self._read(target, response)
         except httpcore.TimeoutException:
-            raise Transient("no answer in time") from None
+            raise Transient("no answer in time", target) from None
         except httpcore.ConnectError as error:
             if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in error.args):
                 raise OracleError(
                     f"POST {target}: its certificate is not trusted ({error}); nothing was sent"
                 ) from None
-            raise Transient(f"no connection: {error}") from None
+            raise Transient(f"no connection: {error}", target) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ConnectionNotAvailable) as error:
-            raise Transient(f"the connection broke: {error or type(error).__name__}") from None
+            raise Transient(f"the connection broke: {error or type(error).__name__}", target) from None
 
-    def _read(self, response: httpcore.Response) -> Reply:
+    def _read(self, target: Target, response: httpcore.Response) -> Reply:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
         if self.cookies:
             for name, value in response.headers:
@@ -282,10 +287,10 @@ class Wire:
             content += part
             if len(content) > LARGEST_REPLY:
                 raise OracleError(
-                    f"POST {self.target}: an answer of more than {LARGEST_REPLY:,} bytes; needed is a number",
+                    f"POST {target}: an answer of more than {LARGEST_REPLY:,} bytes; needed is a number",
                     status=response.status,
                 )
-        return Reply(response.status, headers, bytes(content))
+        return Reply(target, response.status, headers, bytes(content))
 
 
 def _netloc(target: Target) -> bytes:

@@ -111,10 +111,9 @@ def _check_features(study: Study, path: FilePath, rows: list[FileRow]) -> None:
             continue  # `tell` says so, with the same line
         for j, cell in row.x.items():
             if not same_value(cell, float(asked[row.id][j])):
-                given = cell if isinstance(cell, str) else f"{cell:g}" if isinstance(cell, float) else repr(cell)
                 what = InvalidInput(
-                    f"question {row.id} asks {study.names[j]} = {asked[row.id][j]:.6g}, the file says "
-                    f"{shown(given, 30).strip(chr(39))}: keep each row as it was exported (was one column sorted alone?)"
+                    f"question {row.id} asks {study.names[j]} = {asked[row.id][j]:.6g}, and the file says "
+                    f"{shown(cell, 30)}: keep each row as it was exported (was one column sorted by itself?)"
                 )
                 raise _refused(path, row, what)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.study.commands import DEFAULT, Db, Json, read_plan
+from mixsense.study.commands import DEFAULT, Db, Json, called_as, read_plan, write_result
 
 if TYPE_CHECKING:
     from mixsense.recovery import Recovery
@@ -78,7 +79,8 @@ def audit_command(
     """Find both models behind an endpoint that is split between two linear ones.
 
     Every answer is stored as it comes: after Ctrl-C, a crash or an outage of the endpoint the same command goes on, and
-    asks nothing again that was answered. A preflight of about 300 requests comes first, once.
+    asks nothing again that was answered. A preflight of at most 401 requests (329 for a program; retries come on top) comes
+    first, once; only if it was interrupted itself is it made again.
     """
     plan = {} if config is None else _read_config(config)
     endpoint = plan.pop("endpoint", {})
@@ -100,9 +102,9 @@ def audit_command(
     problem = _problem(plan, n, features, box, intercept)
     wanted = {"gamma": gamma, "k": k, "sigma": sigma, "weights": _shares(weights), "max_queries": max_queries}
     problem |= {key: value for key, value in {**wanted, "seed": seed}.items() if value is not None}
-    called = name or problem.pop("name", None) or "audit"
-    problem.pop("name", None)
+    called = called_as(name, problem.pop("name", None), "audit")
     workers = endpoint.get("concurrency", 8)
+    _check(called, problem, out)
     with contextlib.closing(make_oracle(endpoint, problem.get("features"))) as oracle:
         study = _resume(db, called, problem, endpoint)
         if study is None:
@@ -207,6 +209,35 @@ def _shares(text: str | None) -> list[float] | str | None:
         raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.9,0.1, or estimate") from None
 
 
+def _check(name: Any, problem: dict[str, Any], out: Path | None) -> None:
+    """Refuse what is wrong before the first request, and before there is a database."""
+    from mixsense.api import prepare
+    from mixsense.study.checks import check_titles, checked_lease, checked_name, checked_range, checked_units
+
+    checked_name(name)
+    rest = dict(problem)
+    checked_range(rest.pop("answer_range", None))
+    checked_lease(rest.pop("lease", 1.0))
+    units = rest.pop("units", None)
+    prepare(**rest)
+    checked_units(units, rest["n"])
+    check_titles(rest.get("features"), rest.get("intercept"))
+    if out is not None:
+        if out.is_dir():
+            raise InvalidInput(f"{out} is a folder: give a file for the result")
+        if not out.exists():
+            _check_folder(out)
+        elif not os.access(out, os.W_OK):
+            raise InvalidInput(f"{out} cannot be written: give another file")
+
+
+def _check_folder(file: Path, what: str = "") -> None:
+    folder = file.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        reason = "cannot be written to" if folder.is_dir() else "does not exist"
+        raise InvalidInput(f"{what}{file} cannot be written: the folder {folder} {reason}; give another file")
+
+
 def _identity(endpoint: dict[str, Any]) -> dict[str, Any]:
     """Return what tells one endpoint from another; an address without its query, a program as a hash: no secrets."""
     from mixsense.remote.wire import Target
@@ -226,6 +257,9 @@ def _resume(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any
     from mixsense.study.study import load_study
 
     database = Database(db, create=True)  # before the preflight: what is wrong with it costs no request
+    if database.sqlite and not (file := Path(str(database.url.database))).exists():
+        _check_folder(file, "the database ")  # it is made with the study
+        return None
     upgrade(database, create=True)
     if name not in study_names(database):
         return None
@@ -247,25 +281,28 @@ def _resume(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any
 
 
 def _look(oracle: Any, problem: dict[str, Any], as_json: bool) -> Preflight:
-    from mixsense.api import prepare
     from mixsense.remote.preflight import cost, preflight
 
-    kept = ("units", "answer_range", "lease")
-    prepare(**{key: value for key, value in problem.items() if key not in kept})  # a mistake costs no request
     if not as_json:
         typer.echo(f"preflight: up to {cost(oracle)} requests", err=True)
     with _interruptible(oracle):
         report = preflight(oracle, problem["n"], problem.get("box"), seed=problem.get("seed", 0))
-    if not as_json:
+    if not as_json and not _is_mute(report):
         typer.echo(report.summary())
     return report
+
+
+def _is_mute(report: Preflight) -> bool:
+    """Return whether the endpoint did not answer at all: then there is an error to show, and no table."""
+    return bool(report.problems) and report.problems[0].name == "answers"
 
 
 def _refuse(report: Preflight, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"preflight": report.to_dict()}))
+        raise typer.Exit(1 if _is_mute(report) else PROBLEM)
     names = ", ".join(verdict.name for verdict in report.problems)
-    if report.problems[0].name == "answers":
+    if _is_mute(report):
         raise OracleError(report.problems[0].text)
     typer.echo(f"mixsense: the preflight found a problem ({names}): see above; --force goes on all the same", err=True)
     raise typer.Exit(PROBLEM)
@@ -324,13 +361,10 @@ def _interruptible(oracle: Any) -> Iterator[None]:
 
 
 def _show(study: Study, r: Recovery, out: Path | None, as_json: bool) -> None:
-    if out is not None:
-        try:
-            out.write_text(r.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(f"{out} cannot be written ({error.strerror}): the result is in the study") from None
     if as_json:
         found = {"study": study.name, "preflight": study.notes.get("preflight"), "result": json.loads(r.to_json())}
         typer.echo(json.dumps(found))
     else:
         typer.echo(r.summary(study.names))
+    if out is not None:
+        write_result(r, out)  # at the end: what was paid for is shown in any case

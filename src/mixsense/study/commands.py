@@ -13,11 +13,12 @@ import typer
 from mixsense.errors import InvalidInput, StudyError
 
 if TYPE_CHECKING:
+    from mixsense.recovery import Recovery
     from mixsense.study.study import Study
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 the database or the method failed; 2 wrong input, nothing was stored; 3 not yet: all "
-    "questions are out (ask), no certified result (result); 4 the study has ended (ask)."
+    "questions are out (ask, export --open), no certified result (result); 4 the study has ended (ask, export --open)."
 )
 DEFAULT = "mixsense.db"
 
@@ -39,28 +40,35 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 @app.command(epilog=EXIT_CODES)
 def create(
-    plan: Annotated[Path, typer.Argument(help="TOML file: name, gamma, …, and [[features]] with name, unit, range.")],
+    plan: Annotated[Path, typer.Argument(help=r"TOML file: name, gamma, …, and [\[features]] with name, unit, range.")],
     db: Db = DEFAULT,
     name: Annotated[str | None, typer.Option(help="Name of the study, instead of the file's.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Create a study from a TOML file.
+    r"""Create a study from a TOML file.
 
     The file has name, and what `recover` takes: gamma, sigma, k, eta, method, weights, max_queries, seed, intercept;
-    answer_range = [1, 7] and lease = 600 (seconds) if wanted; and for each feature a table [[features]] with name, unit
-    and range = [low, high]; or n without features.
+    answer_range = \[1, 7] and lease = 600 (seconds) if wanted; and for each feature a table [\[features]] with name,
+    unit and range = \[low, high]; or n without features.
     """
     from mixsense.study.study import create_study
 
     settings = read_plan(plan)
-    called = name or settings.pop("name", None) or plan.stem
-    settings.pop("name", None)
+    called = called_as(name, settings.pop("name", None), plan.stem)
     study = create_study(db, called, **settings)
+    problem = study.problem
     if as_json:
-        typer.echo(json.dumps({"name": study.name, "seed": study.problem["seed"]}))
+        typer.echo(json.dumps({"name": study.name, **{key: problem[key] for key in ("seed", "gamma", "max_queries")}}))
     else:
-        typer.echo(f"created {study.name!r}; its seed is {study.problem['seed']}")
+        typer.echo(f"created {study.name!r}; its seed is {problem['seed']}")
         typer.echo(str(study.progress()))
+        if "gamma" not in settings:
+            typer.echo(f"{plan} gives no gamma: it is {problem['gamma']:g} by default")
+
+
+def called_as(option: str | None, in_file: Any, otherwise: str) -> Any:
+    """Return the name of a study: that of the option, else that of the file; an empty one is for others to refuse."""
+    return next(name for name in (option, in_file, otherwise) if name is not None)
 
 
 def read_plan(path: Path) -> dict[str, Any]:
@@ -76,7 +84,12 @@ def read_plan(path: Path) -> dict[str, Any]:
             raise InvalidInput(f"{path}: {own!r} does not belong here: give ranges and units in [[features]]")
     features = plan.pop("features", None)
     if features is not None:
-        plan.update(_features(features, path))
+        found = _features(features, path)
+        if plan.get("n", found["n"]) != found["n"]:
+            raise InvalidInput(
+                f"{path}: n is {plan['n']!r}, and there are {found['n']} [[features]]: leave n out, or list them all"
+            )
+        plan.update(found)
     if "n" not in plan:
         raise InvalidInput(f"{path} says nothing about the features: give [[features]] with name and range, or n")
     return plan
@@ -135,9 +148,15 @@ def ask(
             entries = zip(question.names, question.x, question.units, strict=True)
             _print_table(("feature", "value", "unit"), [(label, f"{x:.6g}", unit) for label, x, unit in entries])
     if not questions:
-        now = study.progress()
-        typer.echo(f"mixsense: no question now ({now.state})", err=True)
-        raise typer.Exit(4 if now.state in ("ended", "failed") else 3)
+        _no_question(study)
+
+
+def _no_question(study: Study, then: str = "") -> None:
+    from mixsense.study.standing import STATES
+
+    state = study.progress().state
+    typer.echo(f"mixsense: no question now ({state}: {STATES[state]}){then}", err=True)
+    raise typer.Exit(4 if state in ("ended", "failed") else 3)
 
 
 @app.command(epilog=EXIT_CODES, context_settings={"ignore_unknown_options": True})
@@ -149,7 +168,7 @@ def tell(
     as_json: Json = False,
 ) -> None:
     """Give the answer to a question; the same again does no harm."""
-    from mixsense.study.answers import as_number
+    from mixsense.study.tablefile import as_number
 
     outcome = _load(db, name).tell(id, as_number(value))
     typer.echo(json.dumps({"id": id, "outcome": outcome}) if as_json else outcome)
@@ -173,16 +192,37 @@ def result(
     try:
         r = _load(db, name).result()
     except StudyError as error:
+        if "needed" not in error.data:  # the database or the method failed
+            raise
         typer.echo(f"mixsense: {error}", err=True)
         raise typer.Exit(3) from None
-    if out is not None:
-        try:
-            out.write_text(r.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(f"{out} cannot be written ({error.strerror}): give another file") from None
     typer.echo(r.to_json() if as_json else r.summary())
+    if out is not None:
+        write_result(r, out)
     if r.status not in ("certified", "single"):
         raise typer.Exit(3)
+
+
+def write_result(r: Recovery, out: Path) -> None:
+    """Write a result as JSON."""
+    try:
+        out.write_text(r.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(
+            f"{out} cannot be written ({error.strerror}); the result is in the study: give another file"
+        ) from None
+
+
+@app.command(epilog=EXIT_CODES)
+def release(name: Name, db: Db = DEFAULT, as_json: Json = False) -> None:
+    """Hand out again, from now on, every question that is out and not answered: nobody is waited for any more.
+
+    Answers that come all the same are taken if they are still useful, and kept as surplus if not.
+    """
+    study = _load(db, name)
+    before = study.progress().out
+    study.release()
+    typer.echo(json.dumps({"released": before}) if as_json else f"{before:,} questions released")
 
 
 @app.command(epilog=EXIT_CODES)
@@ -208,7 +248,11 @@ def import_(
     db: Db = DEFAULT,
     as_json: Json = False,
 ) -> None:
-    """Store the answers of a file: all of them, or none if a single one is wrong."""
+    """Store the answers of a file: all of them, or none if a single one is wrong.
+
+    CSV may be separated by commas, or by semicolons or tabs with a decimal point or a decimal comma. Rows without an
+    answer are passed over. Columns of features, if there are any, must be those of the questions.
+    """
     from mixsense.study.answers import import_answers
 
     found = import_answers(_load(db, name), file)
@@ -225,18 +269,22 @@ def export(
         bool, typer.Option("--open", help="Take open questions instead, with an empty column for their answers.")
     ] = False,
     count: Annotated[int | None, typer.Option(help="With --open: at most so many questions.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write all answers to a file or, with --open, questions for a field team to fill in."""
     from mixsense.study.answers import export_answers, export_open
+    from mixsense.study.study import MOST
 
     study = _load(db, name)
     if not open_:
         if count is not None:
             raise InvalidInput("--count goes with --open: all answers are exported without it")
-        written = export_answers(study, file)
+        written = export_answers(study, file, force)
     else:
-        written = export_open(study, file) if count is None else export_open(study, file, count)
+        written = export_open(study, file, MOST if count is None else count, force)
+        if not written:
+            _no_question(study, f"; {file} was not written")
     what = "questions" if open_ else "answers"
     typer.echo(json.dumps({what: written}) if as_json else f"{written:,} {what} in {file}")
 
