@@ -79,8 +79,8 @@ def audit_command(
     """Find both models behind an endpoint that is split between two linear ones.
 
     Every answer is stored as it comes: after Ctrl-C, a crash or an outage of the endpoint the same command goes on, and
-    asks nothing again that was answered. A preflight of at most 401 requests (329 for a program; retries come on top) comes
-    first, once; only if it was interrupted itself is it made again.
+    asks nothing again that was answered. A preflight of at most 401 requests (329 for a program; retries come on top)
+    comes first, once; only if it was interrupted itself is it made again.
     """
     plan = {} if config is None else _read_config(config)
     endpoint = plan.pop("endpoint", {})
