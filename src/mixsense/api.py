@@ -92,7 +92,7 @@ def prepare(
     for name in options:
         if name not in options_of(method):
             like = difflib.get_close_matches(name, [*inspect.signature(recover).parameters, *options_of(method)], 1)
-            hint = f"did you mean {like[0]!r}?" if like else f"it takes {', '.join(options_of(method))}"
+            hint = f"it takes {', '.join(options_of(method))}{f'; did you mean {like[0]!r}?' if like else ''}"
             raise InvalidInput(f"method {method!r} has no option {name!r}: {hint}", option=name, method=method)
     rng = generator(seed)
     names = None if features is None else feature_names(problem.n, features)

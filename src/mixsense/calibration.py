@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 FRUGAL = {
-    "base": 57.47,
-    "start": 3.17,
-    "faint": 0.9612,
-    "precision": 1.188,
-    "focus": 0.1411,
-    "labels": 10.01,
-    "power": 1.223,
+    "base": 66.8,
+    "start": 6.67,
+    "faint": 0.5676,
+    "precision": 0.704,
+    "focus": 0.2448,
+    "labels": 17.11,
+    "power": 0.8084,
 }
 """Coefficients of `mixsense.costs.frugal_parts`."""
 
