@@ -1,6 +1,10 @@
-"""One BLAS thread for every test process: several that wait for each other are many times slower."""
+"""One BLAS thread a process, as the command line sets it; and Ctrl-C works in programs that the tests start."""
 
 import os
+import signal
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # before NumPy is loaded
+    os.environ.setdefault(name, "1")
+
+# A shell that runs the tests in the background ignores SIGINT, and what is started from here would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
