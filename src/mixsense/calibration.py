@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 FRUGAL = {
-    "base": 66.8,
-    "start": 6.67,
-    "faint": 0.5676,
-    "precision": 0.704,
-    "focus": 0.2448,
-    "labels": 17.11,
-    "power": 0.8084,
+    "base": 51.95,
+    "start": 8.204,
+    "faint": 0.4089,
+    "precision": 0.4543,
+    "focus": 0.2106,
+    "labels": 21.43,
+    "power": 0.7826,
 }
 """Coefficients of `mixsense.costs.frugal_parts`."""
 

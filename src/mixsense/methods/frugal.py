@@ -107,15 +107,17 @@ def frugal(
     transforms: list[Array] = []
     while True:
         settled = answers.N >= enough and (pool.lead > SURE or (pool.lead < -ONE and answers.N >= 2 * enough))
-        bound = caution(answers, pool) * error_quantile(pool.winner, setup.eta) if settled else math.inf
-        story.append(_stage(answers, pool, bound))
         left = budget - answers.N
+        # Where a budget is spent, the bound is asked for at the end only.
+        bound = error_bound(answers, pool, setup, settled) if problem.gamma or left <= 0 else math.inf
+        story.append(_stage(answers, pool, bound))
         reached = problem.gamma is not None and bound <= problem.gamma
         if left <= 0 or reached:
             return _finish(answers, pool, setup, bound, reached, story, transforms, offset, box)
         q = next_size(answers.N, left, bound, problem.gamma)
 
-        def best(pool: Pool = pool, bound: float = bound) -> Recovery:
+        def best(pool: Pool = pool, settled: bool = settled) -> Recovery:
+            bound = error_bound(answers, pool, setup, settled)
             return _finish(answers, pool, setup, bound, False, story, transforms, offset, box)
 
         doubt = bool(transforms) and uniform_p_value(transforms[-1]) < DOUBT
@@ -129,11 +131,13 @@ def frugal(
         pool = refit(answers, pool, setup, rng, fresh)
 
 
-def caution(answers: Answers, pool: Pool) -> float:
-    """Return what the posterior's error is multiplied with: more, the more answers could be from either vector."""
+def error_bound(answers: Answers, pool: Pool, setup: Setup, settled: bool) -> float:
+    """Return the posterior's error times a factor that is larger, the more answers could be from either vector."""
+    if not settled:
+        return math.inf
     best = pool.best
     _, P, _ = posterior(*answers.fresh, best.beta, best.weights, best.sigma)
-    return SAFETY + BLUR * float((4 * P[:, 0] * P[:, 1]).mean())
+    return (SAFETY + BLUR * float((4 * P[:, 0] * P[:, 1]).mean())) * error_quantile(pool.winner, setup.eta)
 
 
 def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
