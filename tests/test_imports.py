@@ -16,7 +16,8 @@ SOURCE = Path(mixsense.__file__).parent
 ORDER = (
     "errors problem constants rounds design likelihood mixture estimate align homotopy decode limits "
     "sparsity refine starts certify recovery units "
-    "methods.settings methods.finish methods.noiseless methods.single methods.paper methods.pool methods.frugal "
+    "methods.settings methods.finish methods.noiseless methods.single methods.paper "
+    "methods.pool methods.noise methods.frugal "
     "oracles remote.template remote.wire remote.http remote.command remote.checks remote.preflight "
     "progress api calibration costs plantable planner metrics plots grid sweepstore workers sweeps peers "
     "study.tables study.database study.checks study.migrations study.storage study.playback study.question "

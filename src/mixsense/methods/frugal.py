@@ -17,8 +17,9 @@ from mixsense.certify import (
     strangers,
     uniform_p_value,
 )
-from mixsense.design import ENERGY, Box, Steering, focus, gaussian, steer, zero
-from mixsense.errors import InvalidInput, ModelError
+from mixsense.design import ENERGY, Box, Steering, focus, gaussian, steer
+from mixsense.errors import InvalidInput
+from mixsense.methods.noise import QUIET, expected_sparsity, grain, set_up, stand_in
 from mixsense.methods.noiseless import noiseless
 from mixsense.methods.pool import ONE, SURE, Answers, Pool, Setup, held_out, refit
 from mixsense.problem import Problem
@@ -29,6 +30,8 @@ from mixsense.starts import second_moments
 
 Array = NDArray[np.float64]
 
+EAGER = 0.75
+"""With a precision to reach, the start takes this share of the first batch."""
 GROWTH = 0.2
 """Each stage adds at most this share of the answers so far, and at least a quarter of that …"""
 STARTS = 6
@@ -43,8 +46,6 @@ BLUR = 0.4
 """… and more where answers do not label themselves: there its expansion is less exact."""
 STRANGERS = 0.002
 """More answers than this share far from every vector are no accident."""
-QUIET = 1e-3
-"""In a box, answers without noise count as having this share of their spread."""
 LEAST_SHARE = 0.02
 """A smaller share cannot be told from outliers."""
 
@@ -97,7 +98,7 @@ def frugal(
         label = "start: corners of the box" if box and box.design == "corners" else "start: Gaussian queries"
         best = (lambda: _nothing_yet(problem, setup)) if answers.N else None
         # With a precision to reach, the stages decide how many answers are enough: start with fewer.
-        q = min(max(1, int(0.75 * first)) if problem.gamma else first, budget - answers.N)
+        q = min(max(1, int(EAGER * first)) if problem.gamma else first, budget - answers.N)
         yield from answers.ask(box.draw(q, rng) if box else gaussian(q, n, rng), label, best)
     quiet = box is not None and setup.sigma <= QUIET * float(np.std(answers.y))
     if quiet:  # answers without noise would have no likelihood
@@ -156,70 +157,6 @@ def first_batch(n: int, k: int | None, budget: int) -> int:
     """Return how many unsteered queries come first: enough for the larger coefficients, at most 40 % of the budget."""
     k_ = k or expected_sparsity(n)
     return int(max(min(6 * k_ * math.log(n / k_ + 1) + 60, 0.4 * budget), min(budget, 10)))
-
-
-def expected_sparsity(n: int) -> float:
-    """Return a guess of k where it is not given: 5 at n = 100, growing with the cube root."""
-    return 5 * math.cbrt(n / 100)
-
-
-def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Method[tuple[Setup, float]]:
-    """Settle σ and the shares; x = 0 is asked if σ is unknown. Returns the t-value of the offset found there, too.
-
-    Where each model has a level, the answers to one query are not pure noise: σ is what remains around two means.
-    """
-    n, offset = problem.n, 0.0
-    sigma = 1.0 if problem.sigma is None else problem.sigma
-    # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
-    count = int(min(budget // 4, 60, max(16, 0.03 * min(budget, 1000)))) if problem.sigma is None else 0
-    if count and columns > n:
-        _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: the middle of the box", None)
-        sigma = spread_around_two(y)
-    elif count:
-        _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
-        answers.zeros = count
-        sigma = float(np.sqrt(np.mean(y**2)))
-        if count > 2 and y.any() and y.std() == 0:
-            raise ModelError(f"the oracle answers {y[0]:g} whenever x = 0, without noise: subtract this offset")
-        if count > 2 and sigma > 0:
-            offset = float(y.mean() / (y.std(ddof=1) / math.sqrt(count)))
-    free = problem.weights == "estimate"
-    equal = problem.weights is None or isinstance(problem.weights, str)
-    weights = np.array([0.5, 0.5] if equal else problem.weights, dtype=np.float64)
-    rate = problem.k / n if problem.k else min(0.5, expected_sparsity(n) / n)
-    return Setup(columns, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
-
-
-def stand_in(y: Array) -> float:
-    """Return a noise to work with for answers that have none: a thousandth of their spread, or what rounding leaves."""
-    return max(QUIET * float(np.std(y)), grain(y), 1e-6 * float(np.abs(y).max())) or 1.0
-
-
-def grain(y: Array) -> float:
-    """Return the noise of rounding: that of the steps between answers, if they take few values only; else 0.
-
-    Examples
-    --------
-    >>> round(grain(np.array([4.0, 5.0, 4.0, 7.0, 5.0, 4.0, 4.0, 5.0, 7.0])), 3), grain(np.array([4.1, 5.2, 3.3]))
-    (0.289, 0.0)
-    """
-    values = np.unique(y)
-    if len(values) < 2 or len(values) > len(y) / 3:
-        return 0.0
-    return float(np.diff(values).min()) / math.sqrt(12)
-
-
-def spread_around_two(y: Array) -> float:
-    """Return the standard deviation around the two means that leave least; of a few numbers at least half of all.
-
-    Examples
-    --------
-    >>> round(spread_around_two(np.array([1.0, 5.0, 3.0, 7.0])), 3)
-    1.118
-    """
-    y = np.sort(y)
-    within = [float(y[:i].var() * i + y[i:].var() * (len(y) - i)) / len(y) for i in range(1, len(y))]
-    return max(math.sqrt(min(within, default=0.0)), 0.5 * float(y.std()) if len(y) < 8 else 0.0)
 
 
 def chances(answers: Answers, pool: Pool, doubt: bool) -> Array:
