@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -162,3 +163,13 @@ def test_ctrl_c_is_one_line(tmp_path, signal_):
     assert process.returncode == 130
     assert "Traceback" not in stderr
     assert "--record" in stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_is_one_line():
+    command = [sys.executable, "-m", "mixsense.cli", "plan", *"--n 20 --k 2 --sigma 1 --gap 2 --gamma 0.1".split()]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr

@@ -386,6 +386,9 @@ def main() -> None:
     except MixsenseError as error:
         typer.echo(f"mixsense: {error}", err=True)
         sys.exit(1)
+    except OSError as error:  # a full disk, a closed terminal
+        typer.echo(f"mixsense: {error}; what was stored before is kept", err=True)
+        os._exit(1)  # what could not be written cannot be flushed either
     except SystemExit as stop:
         if stop.code == 130:  # Ctrl-C
             typer.echo("mixsense: stopped; sweep, audit and recover --record go on with the same command", err=True)
