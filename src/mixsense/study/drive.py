@@ -143,13 +143,15 @@ class _Desk:
         told: list[tuple[str, float]] = []
         failure: Exception | None = None
         for call in done:
-            part = self._calls.pop(call)
             try:
-                told += [(q.id, self._study.checked(y)) for q, y in zip(part, call.result(), strict=True)]
+                told += [(q.id, self._study.checked(y)) for q, y in zip(self._calls[call], call.result(), strict=True)]
             except Exception as error:  # whatever the user's oracle raises
                 failure = failure or error
         if told:
             self._study.tell_many(told)
+        for call in done:  # only now: after Ctrl-C in the middle of it they are told again, which does no harm
+            del self._calls[call]
+        if told:
             self._show()
         if failure is not None and not failing:
             what = str(failure) if isinstance(failure, MixsenseError) else f"{type(failure).__name__}: {failure}"
