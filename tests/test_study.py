@@ -151,8 +151,8 @@ class TestContract:
         other = ms.load_study(url, study.name)
         after = other.result()
         assert before.status == after.status == "open"
-        # Only the random starts differ: they lead to the same maximum of the likelihood.
-        np.testing.assert_allclose(after.vectors, before.vectors, atol=1e-3)
+        # Only the random starts differ: they lead to the same maximum of the likelihood, in either order.
+        assert ms.match_error(after.vectors, before.vectors) < 1e-3
         for (X, y), (X2, y2) in zip(record, other.record(), strict=True):
             assert X.tobytes() == X2.tobytes()
             assert y.tobytes() == y2.tobytes()
