@@ -23,7 +23,7 @@ ORDER = (
     "study.tables study.database study.checks study.migrations study.storage study.playback study.question "
     "study.standing study.study study.tablefile study.answers study.drive study.commands study.audit "
     "figures.figure figures.estimators figures.recoveries figures.answers figures.complexity figures.phase "
-    "figures.make cli"
+    "figures.make demo cli"
 ).split()
 NUMERICS = {
     "likelihood": set(),

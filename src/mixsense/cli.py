@@ -20,7 +20,7 @@ import typer
 import mixsense
 from mixsense.api import DEFAULT_METHOD, METHODS, options_of, recover
 from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.metrics import best_order, match_error, random_pair
+from mixsense.metrics import match_error, random_pair
 from mixsense.oracles import RecordedOracle, SimulatedOracle
 from mixsense.problem import whole
 from mixsense.recovery import Recovery
@@ -67,8 +67,8 @@ def _root(
     pass
 
 
-@app.command()
-def demo(
+@app.command("demo")
+def demo_command(
     gap: Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two hidden vectors.")] = 5.0,
     gamma: Annotated[float, typer.Option(help="Precision that the frugal method stops at.")] = 0.1,
     batch: Annotated[int, typer.Option(help="The paper's answers to each query; it shows about 100 and 600.")] = 100,
@@ -80,63 +80,10 @@ def demo(
     n = 100, k = 5, noise σ = 1. First the frugal method, which knows none of that but n; then, to compare, the paper's
     method with 150 Gaussian queries. The table shows the recovered coefficients beside the true ones, the picture too.
     """
-    import numpy as np
-    from rich.console import Console
-    from rich.table import Table
+    from mixsense.demo import demo
 
-    console = Console()
-    n, k, m = 100, 5, 150
-    truth = random_pair(n, k, gap, seed=seed)
-    console.print(
-        f"[bold]mixsense demo[/]  two hidden vectors of length {n} with {k} coefficients each, ‖β¹ − β²‖ = {gap:g}; "
-        "every answer is one of them at random, with noise σ = 1\n"
-    )
-    frugal = recover(SimulatedOracle(truth, seed=seed + 1), n, gamma=gamma, seed=seed + 2, progress=True)
-    console.print(_beside_truth(frugal, truth))
-    _save_picture(frugal, truth, out)
-
-    oracle, asked = SimulatedOracle(truth, seed=seed + 1), list[Any]()
-
-    def watched(queries: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
-        asked.append(queries)
-        return oracle(queries, repeats)
-
-    fixed = {"k": k, "sigma": 1.0, "m": m, "batch": batch, "seed": seed + 2}
-    paper = recover(watched, n, gamma=0.25, method="paper", progress=True, **fixed)  # type: ignore[arg-type]
-    table = Table("method", "answers", "worst ℓ2 error", "error bound", "status", title="the same two vectors")
-    for name, r in (("frugal", frugal), (f"paper, batches of {batch}", paper)):
-        table.add_row(name, f"{r.queries:,}", f"{match_error(r.vectors, truth):.3f}", f"{r.error_bound:.3f}", r.status)
-    console.print(table)
-    if "aligned_means" in paper.diagnostics:
-        right = _aligned_rightly(paper, np.concatenate(asked)[:m], truth)
-        console.print(f"The paper's method aligned {right} of {m} queries rightly.")
-    console.print(f"The frugal method used {paper.queries / frugal.queries:.0f} times fewer answers. Picture: {out}")
-
-
-def _aligned_rightly(r: Recovery, X: NDArray[Any], truth: NDArray[Any]) -> int:
-    import numpy as np
-
-    u, v = np.array(r.diagnostics["aligned_means"])
-    right = int(((u > v) == (X @ (truth[0] - truth[1]) > 0)).sum())
-    return max(right, len(X) - right)  # the order of the two vectors is arbitrary
-
-
-def _beside_truth(r: Recovery, truth: NDArray[Any]) -> Any:
-    import numpy as np
-    from rich.table import Table
-
-    found = r.vectors[list(best_order(r.vectors, truth))]
-    table = Table(title="coefficients: true, and recovered")
-    for title in ("position", "β¹ true", "β¹ recovered", "β² true", "β² recovered"):
-        table.add_column(title, justify="right")
-    largest = np.argsort(-np.abs(found).max(axis=0), kind="stable")[:12]
-    support = np.flatnonzero(np.abs(truth).max(axis=0))
-    for j in sorted({*support.tolist(), *largest[np.abs(found[:, largest]).max(axis=0) > 0.05].tolist()}):
-        cells = [
-            f"{value:+.3f}" if abs(value) >= 0.0005 else "·" for i in (0, 1) for value in (truth[i, j], found[i, j])
-        ]
-        table.add_row(str(j), *cells)
-    return table
+    demo(gap, gamma, batch, seed, lambda r, truth: _save_picture(r, truth, out))
+    typer.echo(f"Picture: {out}")
 
 
 def _save_picture(r: Recovery, truth: NDArray[Any] | None, out: Path) -> None:
