@@ -205,3 +205,18 @@ def test_every_round_but_the_first_has_an_estimate():
     assert seen[0] is None
     assert all(r.status in ("budget", "single") for r in seen[1:])
     assert ms.match_error(seen[-1].vectors, pair) < 1.0
+
+
+def test_all_runs_show_the_vectors_in_the_same_order():
+    pair = ms.random_pair(20, 2, gap=5.0, seed=4)
+    delta = pair[0] - pair[1]
+    larger = pair if delta[np.abs(delta).argmax()] > 0 else pair[::-1]
+    for shares, told, expected in (
+        (None, None, larger),  # the larger coefficient where they differ most
+        ((0.3, 0.7), (0.3, 0.7), pair),  # as given
+        ((0.3, 0.7), "estimate", pair[::-1]),  # the larger share
+    ):
+        for seed in range(4):
+            r = ms.recover(simulated(pair, seed, weights=shares), 20, gamma=0.4, weights=told, seed=seed)
+            assert np.linalg.norm(r.vectors - expected, axis=1).max() < 0.5, (told, seed)
+            assert r.weights == pytest.approx(sorted(shares or (0.5, 0.5), reverse=told == "estimate"), abs=0.15)

@@ -39,7 +39,8 @@ class Recovery:
     Attributes
     ----------
     vectors : (2, n) array
-        The recovered vectors, in no particular order.
+        The recovered vectors. Their order tells nothing, unless shares were given: frugal puts the one with the larger
+        share first, and of equal shares the one with the larger coefficient where the two differ most.
     status : str
         "certified", "single", "budget" or "uncertain", and "open" while a study goes on; see `STATUSES`.
     queries : int

@@ -240,7 +240,7 @@ def _finish(
             f"one share is {winner.weights.min():.3f}: a model that answers so seldom cannot be told from outliers"
         )
     single = one and math.isfinite(bound)
-    rows = [0, 0] if one else [0, 1]
+    rows = [0, 0] if one else in_order(winner, setup)
     found = winner.beta[rows]
     levels: tuple[Array | None, Array | None] = (None, None)
     if box is not None and box.level:
@@ -270,12 +270,26 @@ def _finish(
         status=status,
         error_bound=bound,
         sigma=winner.sigma if setup.free_sigma else setup.sigma,
-        weights=pool.best.weights,
+        weights=pool.best.weights if one else winner.weights[rows],
         stderr=winner.stderr[rows][:, -box.n :] if box else winner.stderr[rows],
         diagnostics=diagnostics,
         intercept=levels[0],
         intercept_stderr=levels[1],
     )
+
+
+def in_order(fit: Fit, setup: Setup) -> list[int]:
+    """Return the order of the two vectors in which all runs show them, whichever a random start found first.
+
+    Shares that were given come in their order, estimated ones the larger first. With equal shares, the first vector
+    has the larger coefficient where the two differ most.
+    """
+    if setup.free_weights:
+        swapped = fit.weights[1] > fit.weights[0]
+    else:
+        delta = fit.beta[0] - fit.beta[1]
+        swapped = setup.weights[0] == setup.weights[1] and delta[np.abs(delta).argmax()] < 0
+    return [1, 0] if swapped else [0, 1]
 
 
 def at_zero(fit: Fit, centre: Array) -> tuple[Array, Array]:
