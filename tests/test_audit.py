@@ -22,7 +22,7 @@ import mixsense as ms
 from http_service import HIGH, INTERCEPTS, LOW, MODELS, NAMES, Service, two_models
 from mixsense.cli import main
 from mixsense.remote.preflight import cost
-from mixsense.study.audit import make_oracle
+from mixsense.study.endpoint import make_oracle
 
 HERE = os.path.dirname(__file__)
 GAMMA = 0.2

@@ -21,7 +21,8 @@ ORDER = (
     "oracles remote.template remote.wire remote.http remote.command remote.checks remote.preflight "
     "progress api calibration costs plantable planner metrics plots grid sweepstore workers sweeps peers "
     "study.tables study.database study.checks study.migrations study.storage study.playback study.question "
-    "study.standing study.study study.tablefile study.answers study.drive study.commands study.audit "
+    "study.standing study.study study.shelf study.tablefile study.answers study.drive study.commands "
+    "study.endpoint study.audit "
     "figures.figure figures.estimators figures.recoveries figures.answers figures.complexity figures.phase "
     "figures.make demo cli"
 ).split()

@@ -15,7 +15,7 @@ import postgres_server
 from mixsense import api
 from mixsense.study import database, migrations
 from mixsense.study import study as study_module
-from mixsense.study.study import delete_study, list_studies
+from mixsense.study.shelf import delete_study, list_studies
 from mixsense.study.tables import METADATA, sa
 
 ROOT = Path(__file__).parent.parent

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from mixsense.rounds import Progress, Round, run
     from mixsense.study.drive import run_study
     from mixsense.study.question import Question
-    from mixsense.study.study import Study, create_study, load_study
+    from mixsense.study.shelf import create_study, load_study
+    from mixsense.study.study import Study
     from mixsense.sweeps import read_sweep, sweep
 
 __version__ = "0.1.0"
@@ -51,8 +52,8 @@ _HOME = {
     "SimulatedOracle": "oracles",
     "Study": "study.study",
     "StudyError": "errors",
-    "create_study": "study.study",
-    "load_study": "study.study",
+    "create_study": "study.shelf",
+    "load_study": "study.shelf",
     "match_error": "metrics",
     "plan": "planner",
     "random_pair": "metrics",

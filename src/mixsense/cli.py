@@ -27,6 +27,7 @@ from mixsense.recovery import Recovery
 from mixsense.study.audit import EXIT_CODES as AUDIT_CODES
 from mixsense.study.audit import audit_command
 from mixsense.study.commands import app as study_app
+from mixsense.study.endpoint import shares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,7 +173,7 @@ def recover_command(
         "sigma": sigma,
         "eta": eta,
         "method": method.value,
-        "weights": _shares(weights),
+        "weights": shares(weights),
         "seed": seed,
         **given,
     }
@@ -198,15 +199,6 @@ def recover_command(
         _save_picture(r, truth, plot)
     if r.status in ("budget", "uncertain"):
         raise typer.Exit(3)
-
-
-def _shares(text: str | None) -> tuple[float, ...] | str | None:
-    if text is None or text == "estimate":
-        return text
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.7,0.3, or estimate") from None
 
 
 def _load_oracle(name: str) -> Oracle:
@@ -244,8 +236,8 @@ def plan_command(
     """Say how many answers each method needs for a precision γ; or, with --budget, which γ to expect."""
     from mixsense.planner import plan
 
-    shares: Any = _shares(weights)
-    table = plan(n, k, sigma, gap, gamma, eta, budget, per_person, shares)
+    given: Any = shares(weights)
+    table = plan(n, k, sigma, gap, gamma, eta, budget, per_person, given)
     typer.echo(table.to_json() if json else str(table))
 
 

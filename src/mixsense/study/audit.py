@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.study.commands import DEFAULT, Db, Json, called_as, read_plan, write_result
+from mixsense.study.commands import DEFAULT, Db, Json, called_as, write_result
+from mixsense.study.endpoint import headers_of, make_oracle, problem_of, read_config, shares
 
 if TYPE_CHECKING:
     from mixsense.recovery import Recovery
-    from mixsense.remote.command import CommandOracle
-    from mixsense.remote.http import HTTPOracle
     from mixsense.remote.preflight import Preflight
     from mixsense.study.study import Study
 
@@ -30,8 +29,6 @@ EXIT_CODES = (
     "command goes on)."
 )
 PROBLEM = 4
-ENDPOINT = ("body", "answer", "headers", "rate", "concurrency", "timeout", "retries", "limit", "fresh")
-"""What [endpoint] in the TOML file may hold. Who is asked, only the command line decides."""
 
 
 def audit_command(
@@ -82,14 +79,14 @@ def audit_command(
     asks nothing again that was answered. A preflight of at most 401 requests (329 for a program; retries come on top)
     comes first, once; only if it was interrupted itself is it made again.
     """
-    plan = {} if config is None else _read_config(config)
+    plan = {} if config is None else read_config(config)
     endpoint = plan.pop("endpoint", {})
     given = {
         "url": url,
         "command": command,
         "body": body,
         "answer": answer,
-        "headers": _headers(header),
+        "headers": headers_of(header),
         "rate": rate,
         "concurrency": concurrency,
         "timeout": timeout,
@@ -99,8 +96,8 @@ def audit_command(
         "fresh": new_connections or None,
     }
     endpoint |= {key: value for key, value in given.items() if value is not None}
-    problem = _problem(plan, n, features, box, intercept)
-    wanted = {"gamma": gamma, "k": k, "sigma": sigma, "weights": _shares(weights), "max_queries": max_queries}
+    problem = problem_of(plan, n, features, box, intercept)
+    wanted = {"gamma": gamma, "k": k, "sigma": sigma, "weights": shares(weights), "max_queries": max_queries}
     problem |= {key: value for key, value in {**wanted, "seed": seed}.items() if value is not None}
     called = called_as(name, problem.pop("name", None), "audit")
     workers = endpoint.get("concurrency", 8)
@@ -119,94 +116,6 @@ def audit_command(
             _show(study, r, out, as_json)
     if r.status not in ("certified", "single"):
         raise typer.Exit(3)
-
-
-def make_oracle(endpoint: dict[str, Any], features: list[str] | None) -> HTTPOracle | CommandOracle:
-    """Return the oracle that is described: `url` or `command`, and what [endpoint] may hold."""
-    endpoint = dict(endpoint)
-    if ("url" in endpoint) == ("command" in endpoint):
-        raise InvalidInput("give the address of the endpoint, or --command with a program: one of the two")
-    if "command" in endpoint:
-        from mixsense.remote.command import CommandOracle
-
-        for key in endpoint:
-            if key not in ("command", "body", "answer", "timeout", "concurrency"):
-                raise InvalidInput(f"{key!r} does not go with a program: leave it out")
-        endpoint.pop("concurrency", None)
-        return CommandOracle(**endpoint, features=features)
-    from mixsense.remote.http import HTTPOracle
-
-    return HTTPOracle(**endpoint, features=features)
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    plan = read_plan(path)
-    if not isinstance(plan.get("endpoint", {}), dict):
-        raise InvalidInput(f"{path}: endpoint is {plan['endpoint']!r}: give a table [endpoint] with body, answer, …")
-    for key in plan.get("endpoint", {}):
-        if key not in ENDPOINT:
-            hint = (
-                "give it on the command line"
-                if key in ("url", "command", "hosts")
-                else f"it takes {', '.join(ENDPOINT)}"
-            )
-            raise InvalidInput(f"{path}: [endpoint] has {key!r}: {hint}")
-    return plan
-
-
-def _headers(lines: list[str] | None) -> dict[str, str] | None:
-    found = {}
-    for line in lines or ():
-        name, equals, value = line.partition("=")
-        if not equals:
-            raise InvalidInput("a --header has no '=': give NAME=env:VARIABLE, e.g. Authorization=env:TOKEN")
-        found[name.strip()] = value.strip()
-    return found or None
-
-
-def _problem(
-    plan: dict[str, Any], n: int | None, features: str | None, box: list[str] | None, intercept: bool
-) -> dict[str, Any]:
-    """Return the arguments of `create_study` that say what is asked, from the file and the options."""
-    names = None if features is None else [part.strip() for part in features.split(",")]
-    if plan and (n is not None or names is not None):
-        raise InvalidInput("--config says which features there are: leave out --n and --features")
-    if not plan:
-        if (n is None) == (names is None):
-            raise InvalidInput("say how many inputs the endpoint has: give --n, --features a,b,c, or --config")
-        plan = {"n": n if names is None else len(names), "features": names}
-    if box:
-        plan["box"] = _box(box, plan["n"], plan.get("features"), plan.get("box"))
-    if intercept:
-        plan["intercept"] = True
-    return {"weights": "estimate"} | plan if plan.get("method", "frugal") == "frugal" else plan
-
-
-def _box(parts: list[str], n: int, names: list[str] | None, before: Any) -> list[tuple[float, float]]:
-    ranges: list[Any] = list(before) if before else [None] * n
-    for part in parts:
-        name, equals, text = part.rpartition("=")
-        try:
-            low, high = (float(number) for number in text.split(":"))
-        except ValueError:
-            raise InvalidInput(f"--box is {part!r}: give low:high such as 0:10, or name=low:high") from None
-        if equals and name not in (names or ()):
-            raise InvalidInput(f"--box is {part!r}, but no feature is named {name!r}: give --features")
-        for j in [names.index(name)] if equals and names else range(n):
-            ranges[j] = (low, high)
-    if None in ranges:
-        missing = names[ranges.index(None)] if names else f"x{ranges.index(None)}"
-        raise InvalidInput(f"--box gives no range for {missing!r}: give one for each feature, or one for all")
-    return ranges
-
-
-def _shares(text: str | None) -> list[float] | str | None:
-    if text is None or text == "estimate":
-        return text
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.9,0.1, or estimate") from None
 
 
 def _check(name: Any, problem: dict[str, Any], out: Path | None) -> None:
@@ -253,8 +162,8 @@ def _resume(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any
     """Return the study that an earlier run began; refuse one that asks something else."""
     from mixsense.study.database import Database
     from mixsense.study.migrations import upgrade
+    from mixsense.study.shelf import load_study
     from mixsense.study.storage import study_names
-    from mixsense.study.study import load_study
 
     database = Database(db, create=True)  # before the preflight: what is wrong with it costs no request
     if database.sqlite and not (file := Path(str(database.url.database))).exists():
@@ -309,7 +218,7 @@ def _refuse(report: Preflight, as_json: bool) -> None:
 
 
 def _begin(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any], report: Preflight | None) -> Study:
-    from mixsense.study.study import create_study
+    from mixsense.study.shelf import create_study
 
     if (
         "gamma" not in problem

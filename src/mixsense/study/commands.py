@@ -51,7 +51,7 @@ def create(
     answer_range = \[1, 7] and lease = 600 (seconds) if wanted; and for each feature a table [\[features]] with name,
     unit and range = \[low, high]; or n without features.
     """
-    from mixsense.study.study import create_study
+    from mixsense.study.shelf import create_study
 
     settings = read_plan(plan)
     called = called_as(name, settings.pop("name", None), plan.stem)
@@ -117,7 +117,7 @@ def _features(features: Any, path: Path) -> dict[str, Any]:
 @app.command("list", epilog=EXIT_CODES)
 def list_(db: Db = DEFAULT, as_json: Json = False) -> None:
     """List the studies of a database."""
-    from mixsense.study.study import list_studies, load_study
+    from mixsense.study.shelf import list_studies, load_study
 
     found = [load_study(db, name).progress() for name in list_studies(db)]
     if as_json:
@@ -232,7 +232,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
 ) -> None:
     """Remove a study and all its answers, for good."""
-    from mixsense.study.study import delete_study
+    from mixsense.study.shelf import delete_study
 
     now = _load(db, name).progress()
     if not yes and not typer.confirm(f"Remove {name!r} and its {now.total + now.surplus:,} answers for good?"):
@@ -290,7 +290,7 @@ def export(
 
 
 def _load(db: str, name: str) -> Study:
-    from mixsense.study.study import load_study
+    from mixsense.study.shelf import load_study
 
     return load_study(db, name)
 
