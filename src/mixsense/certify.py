@@ -11,8 +11,8 @@ from mixsense.refine import Fit, posterior
 
 Array = NDArray[np.float64]
 
-DOUBTFUL = 0.002
-"""Coefficients less probable than this are counted by their expected square only."""
+RARE = 0.1
+"""Coefficients less probable than this are drawn together: how many of them are there is a Poisson number."""
 SIGNIFICANT = 1e-3
 """A p-value below this is a misfit."""
 
@@ -39,18 +39,24 @@ def error_quantile(fit: Fit, eta: float, draws: int = 2000) -> float:
         if here.any():
             e = np.maximum(np.linalg.eigvalsh(fit.covariance[np.ix_(here, here)]), 0)
             total[:, a] += rng.standard_normal((draws, len(e))) ** 2 @ e
-        doubtful = p > DOUBTFUL
-        unseen = float(variance[~inside & ~doubtful].sum())
-        total[:, a] += max(unseen, float(fit.missed[a]) - float(variance[~inside & doubtful].sum()))
-        for j in np.flatnonzero(doubtful):
-            there = rng.random(draws) < p[j]
+        there = np.where(p > 0, p, 1.0)
+        mu = np.where(m != 0, m / there, np.sqrt(np.maximum(square / there, 0)))  # if it is there, it is N(mu, sd²)
+        sd = np.sqrt(np.maximum(square / there - mu * mu, 0))
+        rare = ~inside & (p > 0) & (p < RARE)
+        if rare.any():
+            expected = float(p[rare].sum())
+            number = rng.poisson(expected, draws)
+            which = rng.choice(np.flatnonzero(rare), int(number.sum()), p=p[rare] / expected)
+            value = mu[which] + sd[which] * rng.standard_normal(len(which))
+            total[:, a] += np.bincount(np.repeat(np.arange(draws), number), (value - m[which]) ** 2, draws)
+        for j in np.flatnonzero(~rare & (p > 0)):
+            hit = rng.random(draws) < p[j]
             if inside[j]:  # if it is really zero, the error is all of it
-                total[~there, a] += m[j] ** 2
-            else:  # if it is really there, it is N(mu, v)
-                mu = m[j] / p[j] if m[j] else math.sqrt(max(square[j] / p[j], 0.0))
-                v = max(square[j] / p[j] - mu * mu, 0.0)
-                value = mu + math.sqrt(v) * rng.standard_normal(draws)
-                total[:, a] += (np.where(there, value, 0.0) - m[j]) ** 2
+                total[~hit, a] += m[j] ** 2
+            else:
+                value = mu[j] + sd[j] * rng.standard_normal(draws)
+                total[:, a] += (np.where(hit, value, 0.0) - m[j]) ** 2
+        total[:, a] += max(0.0, float(fit.missed[a]) - float(variance[~inside].sum()))
     return float(np.sqrt(np.quantile(total.max(axis=1), 1 - eta)))
 
 

@@ -119,6 +119,7 @@ class _EM:
             self.watched = np.argsort(-promise, kind="stable")[:2]
         self.Xc = self.X if len(self.watched) == self.n else self.X[:, self.watched]
         self.mean = self.beta[:, self.watched]
+        self.unwatched = float(np.delete(found.inclusion, self.watched, axis=1).sum())  # expected non-zero elsewhere
 
     def iterate(self, guess: float, free_sigma: bool, free_weights: bool, zeros: int, most: int = 60) -> float:
         """EM steps until the means stand still; returns the log-likelihood."""
@@ -133,7 +134,8 @@ class _EM:
                 change = max(change, float(((new - self.mean[a]) ** 2 * np.diag(G)).max()))
                 self.mean[a] = new
             size = float(inclusion.sum())
-            self.rate = float(np.clip((size + guess * self.n) / (self.K * self.n + self.n), 0.5 / self.n, 0.98))
+            rate = (size + self.unwatched + guess * self.n) / (self.K * self.n + self.n)
+            self.rate = float(np.clip(rate, 0.5 / self.n, 0.98))
             self.slab = max(float(square.sum()) + self._typical(self.mean), 1e-12) / (size + 1)
             self.shares = slab_shares(self.mean, inclusion, self.slab)
             if free_weights and self.K > 1:
