@@ -30,11 +30,11 @@ def command(*args):
 
 def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     plan = ms.plan(**USUAL, gamma=0.1, per_person=12)
-    assert [row.method for row in plan] == ["theorem", "paper", "frugal", "tagged"]
-    assert len(plan) == 4
+    assert [row.method for row in plan] == ["theorem", "paper", "frugal", "certified", "tagged"]
+    assert len(plan) == 5
     frugal = plan["frugal"]
     assert frugal.people == math.ceil(frugal.queries / 12)
-    assert frugal.queries < plan["paper"].queries < plan["theorem"].queries
+    assert frugal.queries < plan["certified"].queries < plan["paper"].queries < plan["theorem"].queries
     text, page = str(plan), plan._repr_html_()
     for words in (f"{frugal.queries:,}", f"{frugal.people:,}", frugal.note, "people"):
         assert words in text
@@ -50,7 +50,7 @@ def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     }
     assert plan.extrapolated == ()
     assert repr(plan) == text  # at a prompt
-    with pytest.raises(ms.InvalidInput, match="no row 'nothing': it has theorem, paper, frugal, tagged"):
+    with pytest.raises(ms.InvalidInput, match="no row 'nothing': it has theorem, paper, frugal, certified, tagged"):
         plan["nothing"]
 
 
@@ -66,8 +66,9 @@ def test_a_budget_turns_the_table_round():
         for method in ("frugal", "tagged"):
             back = ms.plan(**USUAL, gamma=there[method].gamma)[method].queries
             assert back == pytest.approx(queries, abs=1)
-    paper = ms.plan(**USUAL, gamma=0.1)["paper"].queries
-    assert ms.plan(**USUAL, budget=paper)["paper"].gamma == pytest.approx(0.1, rel=0.03)
+    for method in ("paper", "certified"):
+        queries = ms.plan(**USUAL, gamma=0.1)[method].queries
+        assert ms.plan(**USUAL, budget=queries)[method].gamma == pytest.approx(0.1, rel=0.03)
     poor = ms.plan(**USUAL, budget=2000)
     assert (poor["paper"].queries, poor["paper"].gamma) == (None, None)
     assert "needs at least" in poor["paper"].note
@@ -104,7 +105,8 @@ def test_it_says_what_it_extrapolates_from():
 def test_unequal_shares_cost_more_and_are_not_for_the_paper():
     plan = ms.plan(**USUAL, gamma=0.1, weights=(0.8, 0.2))
     equal = ms.plan(**USUAL, gamma=0.1, weights=(0.5, 0.5))
-    assert plan["frugal"].queries > 1.5 * equal["frugal"].queries
+    for method in ("frugal", "certified"):
+        assert plan[method].queries > 1.5 * equal[method].queries
     assert (plan["paper"].queries, plan["paper"].note) == (None, "assumes equal shares")
     assert equal.extrapolated == ()
 
@@ -235,7 +237,8 @@ def test_the_tagged_row_is_the_limit():
 def test_more_is_asked_where_more_is_needed():
     def queries(**changes):
         given = {"n": 100, "k": 5, "gap": 2.0, "gamma": 0.1} | changes
-        return costs.frugal(**given), costs.paper(sigma=1.0, eta=0.05, constants=PRACTICAL, **given)
+        paper = costs.paper(sigma=1.0, eta=0.05, constants=PRACTICAL, **given)
+        return costs.frugal(**given), costs.frugal(**given, certified=True), paper
 
     usual = queries()
     for harder in ({"gamma": 0.05}, {"gap": 1.0}, {"k": 10}):
@@ -252,8 +255,9 @@ def test_no_plan_gets_cheaper_beyond_the_calibrated_ranges():
     for n, k, gap in itertools.product((20, 1000, 10**8), (1, 10), (0.5, 2.0, 20.0)):
         for name, harder in beyond.items():
             usual = {"n": max(n, 400) if name == "k" else n, "k": k, "gap": gap, "gamma": 0.05}
-            counts = [costs.frugal(**(usual | {name: value})) for value in harder]
-            assert counts == sorted(counts), (usual, name)
+            for certified in (False, True):
+                counts = [costs.frugal(**(usual | {name: value}), certified=certified) for value in harder]
+                assert counts == sorted(counts), (usual, name, certified)
     assert ms.plan(10**8, 5, sigma=1.0, gap=2.0, gamma=0.1).extrapolated
 
 
@@ -274,7 +278,7 @@ def settings(rng):
 @pytest.mark.slow
 def test_frugal_plans_are_honest():
     """In small what ``benchmarks/plan.py --honesty`` measures for docs/plan.md with 400 plans."""
-    kept = np.zeros(2, dtype=int)
+    kept, sure = np.zeros(2, dtype=int), 0
     draws = settings(np.random.default_rng([3, 0]))
     for number, (n, k, sigma, gap, gamma, planned) in zip(range(PLANS), draws, strict=False):
         for i, budget in enumerate((planned, planned // 2)):
@@ -282,8 +286,12 @@ def test_frugal_plans_are_honest():
             oracle = ms.SimulatedOracle(pair, sigma, seed=[3, number, i, 1])
             r = ms.recover(oracle, n, gamma=None, sigma=sigma, max_queries=budget, seed=[3, number, i, 2])
             kept[i] += ms.match_error(r.vectors, pair) <= gamma
+        most = costs.frugal(n, k, gap / sigma, gamma / sigma, certified=True)
+        r = ms.recover(oracle, n, gamma=gamma, sigma=sigma, max_queries=most, seed=[3, number, 2])
+        sure += r.status == "certified"
     # If nine plans of ten are kept, fewer than 30 of 40 are kept with probability 0.0015 (binomial).
     assert kept[0] >= 30
+    assert sure >= 30
     # Were the plans more than twice too large, nine of ten would be kept with half of the answers, too: again, fewer
     # than 30 would have probability 0.0015.
     assert kept[1] < 30

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixsense import limits
-from mixsense.calibration import FRUGAL, RANGES
+from mixsense.calibration import CERTIFIED, FRUGAL, RANGES
 from mixsense.constants import Constants
 from mixsense.estimate import Accuracy
 from mixsense.problem import Weights
@@ -141,7 +141,7 @@ def tagged_precision(k: int, queries: int, weights: Weights | None = None) -> fl
     return limits.tagged(np.ones((2, few)), 1.0, queries, weights) * math.sqrt(k / few)
 
 
-def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5) -> int:
+def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certified: bool = False) -> int:
     """Return the answers with which the frugal method is within γ in at least nine runs of ten; calibrated.
 
     Parameters
@@ -152,12 +152,14 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5) -> int:
         In units of σ.
     share : float
         The smaller of the two shares: of so many answers the rarer vector is found.
+    certified : bool
+        The answers until the method itself is sure of γ, and stops: so many at most in nine runs of ten.
 
     Notes
     -----
     N = S + P (σ/γ)². The start S grows as k log(n/k), and more where the vectors are close: they are faint then. The
-    rest is the precision of 2k coefficients from queries that are focused on them, which helps more the larger n/k
-    is, and that are pushed until the answers label themselves, which costs more the smaller the gap is. Beyond the
+    rest is the precision of 2k coefficients from queries that are focused on them, which helps more the larger n is,
+    and that are pushed until the answers label themselves, which costs more the smaller the gap is. Beyond the
     calibrated n the focus counts as at its end: no run has shown that it helps further.
 
     Examples
@@ -165,7 +167,7 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5) -> int:
     >>> frugal(100, 5, 5.0, 0.1) < frugal(100, 5, 5.0, 0.05) < frugal(100, 5, 1.0, 0.05)
     True
     """
-    start, precision = frugal_parts(n, k, gap, share)
+    start, precision = frugal_parts(n, k, gap, share, CERTIFIED if certified else FRUGAL)
     needed: int = math.ceil(start + precision / gamma**2)
     return needed
 
@@ -182,5 +184,5 @@ def frugal_parts(n: Any, k: Any, gap: Any, share: float = 0.5, coefficients: Map
     rarer = 0.5 / share
     start = c["base"] + rarer * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
     seen = np.minimum(n, RANGES["n"][1])  # a plan must not get cheaper where no run was made
-    precision = rarer * c["precision"] * k * (k / seen) ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
+    precision = rarer * c["precision"] * k ** c["crowd"] / seen ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
     return start, precision

@@ -55,7 +55,7 @@ def plan(
     Returns
     -------
     Plan
-        A table with the rows "theorem", "paper", "frugal" and "tagged"; at σ = 0 "printed" and "noiseless".
+        A table with the rows "theorem", "paper", "frugal", "certified", "tagged"; at σ = 0 "printed" and "noiseless".
 
     Examples
     --------
@@ -130,11 +130,15 @@ class _Setting:
     def theorem(self, gamma: float) -> int:
         return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
 
+    def certified(self, gamma: float) -> int:
+        return costs.frugal(self.n, self.k, self.gap, gamma, self.share, certified=True)
+
 
 NOTES = {
     "theorem": "Algorithm 8 with the constants of the proofs: to see, not to run",
     "paper": 'Algorithm 8 with practical constants: method="paper"',
-    "frugal": 'method="frugal", the default, with max_queries: within γ in 9 runs of 10',
+    "frugal": "the default method with max_queries = this number: within γ in 9 runs of 10",
+    "certified": "the default method with gamma = γ, until it is sure of it: enough in 9 runs of 10",
     "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
     "printed": "the appendix's scheme with its 2 log₂ m repeats",
     "noiseless": 'exact: method="noiseless"',
@@ -153,6 +157,7 @@ def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | No
         "theorem": s.theorem(g) if s.equal else None,
         "paper": s.paper(g) if s.equal else None,
         "frugal": costs.frugal(s.n, s.k, s.gap, g, s.share),
+        "certified": s.certified(g),
         "tagged": costs.tagged(s.k, g, s.weights),
     }
     return tuple(
@@ -172,20 +177,19 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
             budget=budget,
             needed=least + 1,
         )
-    found: dict[str, tuple[float | None, str]] = {}
-    for name, cost in (("theorem", s.theorem), ("paper", s.paper)):
-        if not s.equal:
+    found: dict[str, tuple[float | None, str]] = {"frugal": (frugal, NOTES["frugal"])}
+    for name, cost in (("theorem", s.theorem), ("paper", s.paper), ("certified", s.certified)):
+        if not s.equal and name != "certified":
             found[name] = None, UNEQUAL
         elif (least := cost(s.gap / 2)) > budget:
             found[name] = None, f"needs at least {count(least)} answers"
         else:
             found[name] = _smallest(cost, budget, s.gap / 2), NOTES[name]
-    found["frugal"] = frugal, NOTES["frugal"]
     found["tagged"] = costs.tagged_precision(s.k, budget, s.weights), NOTES["tagged"]
     people = _people(budget, per_person)
     return tuple(
         Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, people, note)
-        for name, (g, note) in found.items()
+        for name, (g, note) in sorted(found.items(), key=lambda row: list(NOTES).index(row[0]))
     )
 
 
