@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mixsense.study.study import Study
     from mixsense.sweeps import read_sweep, sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "BudgetError": "errors",
