@@ -20,8 +20,7 @@ from mixsense.errors import InvalidInput
 from mixsense.figures import FIGURES, make_figures
 from mixsense.figures.complexity import COMPLEXITY, fitted
 from mixsense.figures.figure import markdown
-from mixsense.figures.phase import wilson
-from mixsense.plots import plot_recovery
+from mixsense.plots import plot_recovery, wilson
 from mixsense.recovery import Recovery
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -94,6 +94,18 @@ def tiny():
     return ms.sweep(TINY, jobs=1)
 
 
+@pytest.fixture(autouse=True)
+def _no_pictures_left():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_a_file_from_windows_is_read(tmp_path):
+    (tmp_path / "grid.toml").write_bytes(b"\xef\xbb\xbf" + TINY_TOML.format(seeds=5).replace("\n", "\r\n").encode())
+    assert {*read_grid(tmp_path / "grid.toml").cells} == {*read_grid(TINY).cells}
+
+
 # The grid
 
 
@@ -158,6 +170,12 @@ BAD = [
     ("n = 10\nk = 1\ngap = 'wide'", "gap is 'wide'; it must be a real number"),
     ("n = 10\nk = 1\ngap = true", "gap is true; it must be a real number"),
     ("n = 10\nk = 1\ngap = nan", "gap is nan; it must be finite"),
+    ("n = 99999999999999999999\nk = 1\ngap = 2.0", "n is 1e+20; a sweep takes at most 1e+07"),
+    ("n = 10\nk = 1\ngap = 1e308", "gap is 1e+308; a sweep takes at most 1e+50"),
+    (
+        "n = 10\nk = 1\ngap = 2.0\nmax_queries = 9223372036854775808",
+        "max_queries is 9.22337e+18; a sweep takes at most",
+    ),
     ("n = 10\nk = 1\ngap = 2024-01-01", "gap is"),
     ("n = 10\nk = [1, 1]\ngap = 2.0", "k lists 1 twice"),
     ("n = [5, 100]\nk = 10\ngap = 2.0", "k is 10, but the vectors have n = 5"),
@@ -234,6 +252,7 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
         (["good.toml", "--export", "no/where.csv"], "--export is no/where.csv, but there is no folder no: make it"),
         (["good.toml", "--export", "folder.csv"], "--export is folder.csv, a folder: give a file"),
         (["good.toml", "--jobs", "0"], "jobs is 0"),
+        (["good.toml", "--out", "cells.csv"], "out is 'cells.csv', but the cells are kept in SQLite"),
         (["good.toml", "--jobs", "2", "--dask", "tcp://127.0.0.1:9"], "give one of them"),
         (["good.toml", "--out", "text.sqlite"], "text.sqlite is no file of a sweep"),
         (["good.toml", "--out", "other.sqlite"], "other.sqlite is no file of a sweep (another program's database)"),
@@ -352,26 +371,52 @@ def test_the_command_draws_and_exports(tmp_path, tiny):
 
 def test_the_picture_shows_the_medians(tiny):
     axes = ms.plots.plot_sweep(tiny.assign(max_queries=100))
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("gap", "worst ℓ2 error")
-    line = axes.get_lines()[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("gap", "worst ℓ2 error: median and quartiles")
+    assert axes.get_title(loc="left") == "method = paper, n = 10, sigma = 1, max_queries = 100, gamma = 0.1; seeds: 5"
+    assert labels(axes) == ["k = 1", "k = 2"]
+    for seeds in (5, 4):  # also an even number: the median of the table
+        some = tiny[tiny.seed < seeds].assign(max_queries=100)
+        cells = some[(some.k == 1) & (some.gap == 2.0)]
+        assert drawn(ms.plots.plot_sweep(some))[0] == np.median(cells.error)
+        assert f"{np.median(cells.error):.4g}" in summarise(some)
     cells = tiny[(tiny.k == 1) & (tiny.gap == 2.0)]
-    assert line.get_label() == "k = 1"
-    assert line.get_ydata()[0] == np.median(cells.error)  # five seeds: the third
-    assert ms.plots.plot_sweep(tiny).get_ylabel() == "answers used"  # no budget
-    shares = ms.plots.plot_sweep(tiny.assign(success=tiny.error < 1)).get_lines()[0].get_ydata()
-    assert shares[0] == (cells.error < 1).mean()
+    assert ms.plots.plot_sweep(tiny).get_ylabel() == "answers used: median and quartiles"  # no budget
+    assert drawn(ms.plots.plot_sweep(tiny.assign(success=tiny.error < 1)))[0] == (cells.error < 1).mean()
     broken = tiny.assign(max_queries=100, status="failed")
-    assert np.isnan(ms.plots.plot_sweep(broken).get_lines()[0].get_ydata()).all()
+    assert np.isnan(drawn(ms.plots.plot_sweep(broken))).all()
+    assert "inf" in summarise(broken)
+    half = tiny.assign(max_queries=100, status=["failed" if seed > 2 else "budget" for seed in tiny.seed])
+    assert np.isfinite(drawn(ms.plots.plot_sweep(half))).all()  # the median is there, the upper quartile is infinite
     both = pd.concat([tiny.drop(columns=["m", "batch"]).assign(method="single", gamma=np.nan), tiny])
-    labels = [text.get_text() for text in ms.plots.plot_sweep(both).get_legend().get_texts()]
-    assert labels[0] == "k = 1, method = paper"  # what goes with the method is not said again
-    one = tiny[(tiny.k == 1) & (tiny.gap == 2.0)]
-    assert ms.plots.plot_sweep(one).get_xlabel() == "method"  # nothing varies but the seed
+    # What goes with the method is not said again.
+    assert labels(ms.plots.plot_sweep(both))[0] == "method = paper, k = 1"
+    one = ms.plots.plot_sweep(cells)
+    assert one.get_xlabel() == "method"  # nothing varies but the seed
+    assert not [line for line in one.get_lines() if line.get_linestyle() not in ("None", "none")]  # no line to join
+
+
+def test_the_picture_takes_what_a_file_holds(tmp_path, tiny):
+    mixed = pd.concat([tiny, tiny.assign(max_queries=100, gamma=np.nan), tiny.assign(max_queries=200, gamma=np.nan)])
+    assert ms.plots.plot_sweep(mixed).get_xlabel() == "gap"  # some cells have no budget
+    both = pd.concat([tiny, tiny.assign(weights=[(0.7, 0.3)] * len(tiny))])
+    for name in ("cells.csv", "cells.parquet"):
+        save_table(both, tmp_path / name)
+        read = (pd.read_csv if name.endswith("csv") else pd.read_parquet)(tmp_path / name)
+        assert "weights = (0.7, 0.3)" in labels(ms.plots.plot_sweep(read))[-1]
+
+
+def drawn(axes):
+    """Heights of the marks of the first line."""
+    return axes.containers[0].lines[0].get_ydata()
+
+
+def labels(axes):
+    return [text.get_text() for text in axes.figure.legends[0].get_texts()]
+
+
+def test_what_cannot_be_drawn_is_refused(tiny):
     with pytest.raises(ms.InvalidInput, match="nothing to draw"):
         ms.plots.plot_sweep(tiny[:0])
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 # What is done stays done
@@ -502,19 +547,23 @@ class Cluster:
             time.sleep(0.05)
         self.workers = [self.add_worker() for _ in range(workers)]
 
-    def _start(self, role, *args):
+    def _start(self, role, *args, path=""):
         with (self._folder / f"{role}.log").open("a") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "dask", role, *map(str, args), "--host", "127.0.0.1", "--no-dashboard"],
                 cwd=self._folder,
                 stdout=log,
                 stderr=log,
+                env={**os.environ, "PYTHONPATH": str(path)},
             )
         self._all.append(process)
         return process
 
-    def add_worker(self):
-        return self._start("worker", self.address, "--no-nanny", "--nthreads", "1")
+    def add_worker(self, path=""):
+        return self._start("worker", self.address, "--no-nanny", "--nthreads", "1", path=path)
+
+    def log(self):
+        return (self._folder / "scheduler.log").read_text()
 
     def close(self):
         for process in reversed(self._all):
@@ -543,15 +592,32 @@ def test_dask_equals_local_also_when_a_worker_is_killed(tmp_path, cluster):
     (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=40))
     with started("grid.toml", "--dask", dask.address, cwd=tmp_path) as process:
         wait_for(tmp_path / "grid.sqlite", 10, process)
+        kept = {cell for cell, _ in read_store(tmp_path / "grid.sqlite")}
         dask.workers[0].kill()
-        at = count(tmp_path / "grid.sqlite")
         _, stderr = process.communicate(timeout=100)
     assert process.returncode == 0, stderr
-    assert at < 160, "the sweep was over before the worker was killed"
+    assert len(kept) < 160, "the sweep was over before the worker was killed"
     assert stderr.splitlines()[-1] == "mixsense: 160 of 160 cells, 0 reused"
     frame = ms.read_sweep(tmp_path / "grid.sqlite")
     assert len(frame) == 160
     equal(frame, ms.sweep(grid, jobs=2))
+    # What was kept is not computed again, but for the last few, whose release was still on its way to the scheduler.
+    lost = "".join(line for line in dask.log().splitlines() if "lose already computed" in line)
+    order = sorted(read_grid(grid).cells, key=lambda cell: cell.seed)
+    again = [order[int(number)] for number in re.findall(r"_run_on_worker-\S+-(\d+)'", lost)]
+    assert len(kept & {*again}) <= 3
+
+
+@pytest.mark.parametrize(("package", "words"), [("__version__ = '0.0.1'", "mixsense 0.0.1"), ("1 / 0", "no mixsense")])
+def test_dask_workers_with_another_mixsense_are_refused(tmp_path, cluster, package, words):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mixsense.py").write_text(package)
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=2))
+    dask = cluster(workers=0)
+    dask.add_worker(path=tmp_path / "other")
+    done = mixsense("grid.toml", "--dask", dask.address, "--quiet", cwd=tmp_path)
+    assert (done.returncode, f"has {words}: install mixsense {ms.__version__} there" in done.stderr) == (2, True)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_dask_mistakes_and_a_lost_scheduler(tmp_path, cluster, monkeypatch):

@@ -325,6 +325,9 @@ def main() -> None:
     except MixsenseError as error:
         typer.echo(f"mixsense: {error}", err=True)
         sys.exit(1)
+    except MemoryError:
+        typer.echo("mixsense: not enough memory: give smaller numbers, or fewer jobs", err=True)
+        sys.exit(1)
     except OSError as error:  # a full disk, a closed terminal
         typer.echo(f"mixsense: {error}; what was stored before is kept", err=True)
         os._exit(1)  # what could not be written cannot be flushed either

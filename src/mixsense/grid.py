@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import mixsense
 from mixsense.api import DEFAULT_METHOD, METHODS, method_named, options_of, recover
@@ -30,21 +30,31 @@ KNOWABLE = ("k", "sigma", "weights")
 FAILED = "failed"
 """Status of a cell whose run raised; its `message` says what."""
 
+LONGEST = 10**7
+"""Longer vectors do not fit into memory."""
+
 Reader = Callable[[str, Any], Any]
+Number = TypeVar("Number", int, float)
 
 
-def _whole(low: int, hint: str) -> Reader:
+def _whole(low: int, hint: str, most: int = 10**15) -> Reader:
     def read(name: str, value: Any) -> int:
-        return whole(name, _no_bool(name, value, "a whole number"), low, hint)
+        return _at_most(name, whole(name, _no_bool(name, value, "a whole number"), low, hint), most)
 
     return read
 
 
 def _real(hint: str, *, strict: bool = True) -> Reader:
     def read(name: str, value: Any) -> float:
-        return real(name, _no_bool(name, value, "a real number"), hint, 0.0, strict=strict)
+        return _at_most(name, real(name, _no_bool(name, value, "a real number"), hint, 0.0, strict=strict), 1e50)
 
     return read
+
+
+def _at_most(name: str, value: Number, most: float) -> Number:
+    if value > most:
+        raise InvalidInput(f"{name} is {value:g}; a sweep takes at most {most:g}", **{name: value})
+    return value
 
 
 def _no_bool(name: str, value: Any, needed: str) -> Any:
@@ -74,7 +84,7 @@ def _method(name: str, value: Any) -> str:
 
 
 AXES: dict[str, Reader] = {
-    "n": _whole(1, "the length of the vectors"),
+    "n": _whole(1, "the length of the vectors", LONGEST),
     "k": _whole(1, "the number of non-zero coefficients of each vector"),
     "gap": _real("the distance between the two vectors"),
     "overlap": _whole(0, "how many positions the two supports share"),
@@ -158,7 +168,7 @@ def read_grid(settings: Mapping[str, Any] | str | os.PathLike[str]) -> Grid:
         raise InvalidInput(f"settings is of type {kind}: give a TOML file, or a dictionary of the same form")
     path = Path(settings)
     try:
-        return _grid(tomllib.loads(path.read_text(encoding="utf-8")))
+        return _grid(tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror}): give a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -255,9 +265,10 @@ def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
     for method, options in table("options", given).items():
         _refuse_unknown("method in options:", method, METHODS)
         for name in table(f"options.{method}", options):
-            _refuse_unknown(f"key in options.{method}:", name, options_of(method))
             if name == "design":
                 raise InvalidInput(f"options.{method}.design is for queries in a box, a sweep has none: leave it out")
+            allowed = tuple(option for option in options_of(method) if option != "design")
+            _refuse_unknown(f"key in options.{method}:", name, allowed)
         found[method] = {name: _values(f"options.{method}.{name}", value, plain) for name, value in options.items()}
         if method not in methods:
             raise InvalidInput(

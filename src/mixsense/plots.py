@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,6 +104,15 @@ SWEPT = ("max_queries", "gap", "k", "n", "sigma", "gamma", "overlap", "eta", "m"
 """The horizontal axis of a sweep's picture is the first of these that varies."""
 DRAWN = ("method", "max_queries", "seed", "status", "error", "queries")
 """Columns that a sweep's picture needs."""
+FIXED = ("method", "n", "k", "gap", "sigma", "max_queries", "gamma")
+"""What does not vary stands above the picture."""
+LINES, MARKS = ("-", "--", ":", "-."), "os^DvPX"
+"""For what the colour does not tell: 28 looks before one comes again."""
+ASKED = {
+    "success": "share of successes, with its 95 % interval",
+    "queries": "answers used: median and quartiles",
+    "error": "worst ℓ2 error: median and quartiles",
+}
 
 
 def swept(frame: pd.DataFrame) -> list[str]:
@@ -111,14 +123,14 @@ def swept(frame: pd.DataFrame) -> list[str]:
 
 
 def plot_sweep(frame: pd.DataFrame) -> Axes:
-    """Draw a sweep: a line for each combination of what varies, with a band over the seeds.
+    """Draw a sweep: a line for each combination of what varies, with bars over the seeds.
 
     Parameters
     ----------
     frame : pandas DataFrame
         From `sweep` or `read_sweep`. With a column `success` its share is drawn, with 95 % intervals; otherwise the
         median error, or, where no budget was given and so the precision decided, the median of the answers used, with
-        quartiles. A failed run counts as infinitely bad.
+        quartiles. A failed run counts as infinitely bad; an arrow stands for a quartile that is.
 
     Returns
     -------
@@ -132,48 +144,125 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
         raise InvalidInput(f"the frame {what}: give what ms.sweep or ms.read_sweep returned")
     if not len(frame):
         raise InvalidInput("the sweep has no finished cell: there is nothing to draw")
+    if "weights" in frame:  # a pair; as text it can be compared, whatever a file made of it
+        frame = frame.assign(weights=[w if isinstance(w, str) else str(tuple(map(float, w))) for w in frame["weights"]])
     varied = swept(frame)
-    across = next((name for name in SWEPT if name in varied), varied[0] if varied else "method")
+    numbers = [name for name in SWEPT if name in varied and frame[name].notna().all()]
+    across = numbers[0] if numbers else varied[0] if varied else "method"
     others = [name for name in varied if name != across]
     what = "success" if "success" in frame else "queries" if frame["max_queries"].isna().all() else "error"
-    _, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for values, part in frame.groupby(others, dropna=False) if others else [((), frame)]:
-        label = ", ".join(f"{name} = {value}" for name, value in zip(others, values, strict=True))
-        _swept_line(axes, part, across, what, label)
-    if across in SWEPT:
-        places = frame[across].dropna().astype(float)
-        if places.min() > 0 and places.max() >= 8 * places.min():
-            axes.set_xscale("log")
+    figure, axes = plt.subplots(figsize=(8, 4.8) if others else (6.4, 4.5), layout="constrained")
+    for part, label, look in _swept_lines(frame, others):
+        _swept_line(axes, part, across, what, label, look if numbers else {**look, "linestyle": "none"})
+    if numbers:
+        _swept_ticks(axes, sorted(frame[across].astype(float).unique().tolist()))
     if what == "success":
         axes.set_ylim(-0.02, 1.02)
     else:
         axes.set_yscale("log")
-    names = {"success": "share of successes", "queries": "answers used", "error": "worst ℓ2 error"}
-    axes.set(xlabel=across, ylabel=names[what])
+    axes.set(xlabel=across, ylabel=ASKED[what])
+    fixed = [f"{name} = {_brief(frame[name].iloc[0])}" for name in FIXED if name not in varied and _told(frame, name)]
+    axes.set_title(f"{', '.join(fixed)}; seeds: {frame['seed'].nunique():,}", loc="left", fontsize=9)
     if others:
-        axes.legend(fontsize=8)
+        lines = len(axes.containers)
+        figure.legend(loc="outside right upper", fontsize=8, ncols=1 + lines // 25)
     return axes
 
 
-def _swept_line(axes: Any, part: pd.DataFrame, across: str, what: str, label: str) -> None:
-    rows = []
-    for place, cells in part.groupby(across):
-        values = cells[what].to_numpy(dtype=float)
+def _told(frame: pd.DataFrame, name: str) -> bool:
+    return name in frame and frame[name].nunique() == 1 and bool(frame[name].notna().all())
+
+
+def _brief(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _swept_lines(frame: pd.DataFrame, others: list[str]) -> Iterator[tuple[pd.DataFrame, str, dict[str, Any]]]:
+    """Yield the cells of each line, its label and its look: the colour is the method, or else the first that varies."""
+    import matplotlib as mpl
+
+    if not others:
+        yield frame, "", {"color": "tab:blue", "linestyle": "-", "marker": "o"}
+        return
+    others = sorted(others, key=lambda name: name != "method")
+    hue, *rest = others
+    hues = sorted(frame[hue].unique().tolist(), key=lambda value: (isinstance(value, str), value))
+    if len(hues) > 2 and not isinstance(hues[0], str):
+        colours = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(hues))).tolist()
+    else:
+        colours = [mpl.colormaps["tab10"](i % 10) for i in range(len(hues))]
+    shapes: dict[tuple[str, ...], int] = {}
+    for values, part in frame.groupby(others, dropna=False):
+        told = {name: _brief(part[name].iloc[0]) for name in others if part[name].notna().all()}
+        shape = shapes.setdefault(tuple(told.get(name, "") for name in rest), len(shapes))
+        look = {"linestyle": LINES[shape % len(LINES)], "marker": MARKS[shape % len(MARKS)]}
+        label = ", ".join(f"{name} = {value}" for name, value in told.items())
+        yield part, label, {"color": colours[hues.index(values[0])], **look}
+
+
+def _swept_line(axes: Any, part: pd.DataFrame, across: str, what: str, label: str, look: dict[str, Any]) -> None:
+    rows: list[tuple[Any, ...]] = []
+    for place, cells in part.groupby(across, dropna=False):
         if what == "success":
-            rows.append((place, *_wilson(values)))
+            hits = cells[what].to_numpy(dtype=float)
+            low, high = wilson(int(hits.sum()), len(hits))
+            rows.append((place, low, float(hits.mean()), high))
         else:
-            values = np.where(cells["status"] == "failed", np.inf, values)
-            rows.append((place, *np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf")))
-    places = [row[0] if across in SWEPT else str(row[0]) for row in rows]
-    curves = np.array([row[1:] for row in rows], dtype=float).T
-    low, middle, high = np.where(np.isfinite(curves), curves, np.nan)
-    (line,) = axes.plot(places, middle, "o-", markersize=4, label=label)
-    axes.fill_between(places, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+            values = failed_last(cells, what)
+            rows.append((place, *(quantile(values, q) for q in (0.25, 0.5, 0.75))))
+    places = [float(row[0]) if look["linestyle"] != "none" else str(row[0]) for row in rows]
+    low, middle, high = np.array([row[1:] for row in rows], dtype=float).T
+    middle = np.where(np.isfinite(middle), middle, np.nan)
+    endless = np.isfinite(middle) & ~np.isfinite(high)
+    bars = np.stack([middle - np.where(np.isfinite(low), low, middle), np.where(endless, 0.5 * middle, high - middle)])
+    bars = np.where(np.isfinite(middle), np.maximum(bars, 0), 0)
+    axes.errorbar(places, middle, bars, lolims=endless, label=label, markersize=4, capsize=2, elinewidth=0.9, **look)
 
 
-def _wilson(hits: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the share of hits between the ends of its 95 % interval (Wilson's)."""
-    share, count, z = float(hits.mean()), len(hits), 1.96
-    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    half = z / (1 + z**2 / count) * float(np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)))
-    return centre - half, share, centre + half
+def _swept_ticks(axes: Any, values: list[float]) -> None:
+    """Mark the values that were run, on a logarithmic axis if they span much."""
+    from matplotlib.ticker import NullLocator
+
+    if values[0] > 0 and values[-1] >= 8 * values[0]:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+    if len(values) <= 10:
+        axes.set_xticks(values, [f"{value:g}" for value in values])
+
+
+def failed_last(cells: pd.DataFrame, what: str) -> NDArray[np.float64]:
+    """Return a column of a sweep in which a failed run counts as infinitely bad."""
+    values = cells[what].to_numpy(dtype=float)
+    return np.where(cells["status"] == "failed", np.inf, values)
+
+
+def quantile(values: NDArray[np.float64], q: float) -> float:
+    """Return the q-quantile of numbers that may be infinite; at q = ½ the median.
+
+    Examples
+    --------
+    >>> quantile(np.array([3.0, 1.0, 2.0, np.inf]), 0.5), quantile(np.array([3.0, 1.0, 2.0, np.inf]), 0.75)
+    (2.5, inf)
+    """
+    ordered, place = np.sort(values), q * len(values)
+    above = ordered[min(int(place), len(values) - 1)]
+    if place != int(place):
+        return float(above)
+    return float((ordered[max(int(place) - 1, 0)] + above) / 2)
+
+
+def wilson(successes: int, runs: int, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval for a probability.
+
+    Examples
+    --------
+    >>> low, high = wilson(10, 10)
+    >>> round(low, 3), high
+    (0.722, 1.0)
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    p = successes / runs
+    centre = (p + z**2 / (2 * runs)) / (1 + z**2 / runs)
+    half = z / (1 + z**2 / runs) * math.sqrt(p * (1 - p) / runs + z**2 / (4 * runs**2))
+    # At 0 and at all the end is exact; rounding must not move it.
+    return (0.0 if successes == 0 else centre - half), (1.0 if successes == runs else centre + half)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixsense.errors import InvalidInput
 from mixsense.grid import AXES, FAILED, Cell, Result, read_grid
-from mixsense.plots import swept
+from mixsense.plots import failed_last, quantile, swept
 from mixsense.progress import Count
 from mixsense.sweepstore import Store, read_store
 from mixsense.workers import needed, runner
@@ -152,13 +152,21 @@ def _frame(rows: Iterable[tuple[Cell, Result]]) -> pd.DataFrame:
 
 
 def summarise(frame: pd.DataFrame) -> str:
-    """Return a table of text with a line for each setting: what varies, and the medians over the seeds."""
+    """Return a table of text with a line for each setting: what varies, and the medians over the seeds.
+
+    A failed run counts as infinitely bad.
+    """
     groups = frame.groupby(swept(frame) or ["method"], dropna=False)
-    table = groups.agg(cells=("seed", "size"), error=("error", "median"), answers=("queries", "median"))
+    table = groups.agg(cells=("seed", "size"))
+    for column, what in (("error", "error"), ("answers", "queries")):  # the medians that the picture shows
+        table[column] = [quantile(failed_last(cells, what), 0.5) for _, cells in groups]
     table["failed"] = groups["status"].agg(lambda status: int((status == FAILED).sum()))
     if "success" in frame:
         table["success"] = groups["success"].mean()
-    return table.reset_index().to_string(index=False, max_rows=SHOWN, float_format="{:.4g}".format)
+    shown = table.reset_index()
+    return shown.to_string(
+        index=False, max_rows=SHOWN, float_format="{:.4g}".format, formatters={"answers": "{:,.0f}".format}
+    )
 
 
 def commonest_failure(frame: pd.DataFrame) -> str | None:

@@ -17,6 +17,8 @@ from mixsense.grid import Cell, Result
 APPLICATION = 0x6D697873  # "mixs", in the header of the file
 FORMAT = 1
 BUSY_SECONDS = 30.0
+OTHERS = (".toml", ".csv", ".parquet", ".png")
+"""Endings of a sweep's other files: what keeps the cells must not be written over by a table or a picture."""
 SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE cell (
@@ -135,7 +137,7 @@ def _open(path: Path | None) -> sqlite3.Connection:
             raise sqlite3.DatabaseError("another program's database")
     except sqlite3.Error as error:
         db.close()
-        raise InvalidInput(f"{path} is no file of a sweep ({error}): give another file with out") from None
+        raise InvalidInput(f"{path} is no file of a sweep ({error}): give another file, such as grid.sqlite") from None
     if version > FORMAT:
         db.close()
         raise InvalidInput(f"{path} was written by a newer mixsense (format {version}): update mixsense")
@@ -145,6 +147,11 @@ def _open(path: Path | None) -> sqlite3.Connection:
 def _file(path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not Path(path).name:
         raise InvalidInput(f"out is {str(path)!r}: give the file that keeps the cells, such as grid.sqlite")
+    if Path(path).suffix in OTHERS:
+        raise InvalidInput(
+            f"out is {str(path)!r}, but the cells are kept in SQLite: give a name such as grid.sqlite; tables and "
+            "pictures come with --export and --plot"
+        )
     return Path(path)
 
 

@@ -1,4 +1,4 @@
-"""Where the cells of a sweep are run: on the cores of this machine, or on a Dask cluster."""
+"""Where work is done: on the cores of this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import functools
 import importlib
 import logging
 import os
+import pkgutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from typing import Any
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, TypeVar
 
 import mixsense
 from mixsense.errors import InvalidInput, MixsenseError
@@ -23,6 +25,8 @@ DASK_SECONDS = 10
 KEPT = "the finished cells are kept, and the same command goes on"
 
 Results = Generator[tuple[Cell, Result], None, None]
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 
 def needed(package: str, extra: str) -> Any:
@@ -48,22 +52,35 @@ def runner(jobs: int | None, dask: str | None) -> Callable[[list[Cell]], Results
 
 
 def _on_cores(cells: list[Cell], jobs: int) -> Results:
+    try:
+        yield from on_cores(run_cell, cells, jobs)
+    except WorkerDied:
+        raise MixsenseError(f"a worker process died: {KEPT}; if memory was short, give fewer jobs") from None
+
+
+class WorkerDied(MixsenseError):
+    """A worker process was killed, by the system if memory was short."""
+
+
+def on_cores(work: Callable[[Item], Done], items: Sequence[Item], jobs: int) -> Generator[Done, None, None]:
+    """Yield work(item) of all items, in any order, from so many processes with one BLAS thread each."""
     import joblib  # type: ignore[import-untyped]
 
-    jobs = min(jobs, len(cells))
+    jobs = min(jobs, len(items))
     if jobs <= 1:
         with _one_thread():
-            yield from map(run_cell, cells)
+            yield from map(work, items)
         return
     with joblib.parallel_config("loky", inner_max_num_threads=1, initializer=_begin, initargs=(os.getpid(),)):
-        # Batches of one: a finished cell does not wait for others before it is kept.
+        # Batches of one: what is finished does not wait for others before it is kept.
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        results = parallel(joblib.delayed(run_cell)(cell) for cell in cells)
+        results = parallel(joblib.delayed(work)(item) for item in items)
     try:
-        with contextlib.closing(results):
+        with warnings.catch_warnings(), contextlib.closing(results):
+            warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
             yield from results
     except joblib.externals.loky.process_executor.BrokenProcessPool:
-        raise MixsenseError(f"a worker process died: {KEPT}; if memory was short, give fewer jobs") from None
+        raise WorkerDied("a worker process died: if memory was short, give fewer jobs") from None
 
 
 def _begin(parent: int) -> None:
@@ -99,6 +116,7 @@ def _on_dask(cells: list[Cell], address: str) -> Results:
     distributed: Any = importlib.import_module("distributed")  # without types
     try:
         with _silent("distributed"), _connected(distributed, address) as client:
+            _check_versions(client, address)
             futures = client.map(_run_on_worker, cells, version=mixsense.__version__, pure=False)
             completed = distributed.as_completed(futures, loop=client.loop)
             for future in completed:
@@ -106,8 +124,19 @@ def _on_dask(cells: list[Cell], address: str) -> Results:
                     completed.add(future)
                 else:
                     yield _result(future)
+                    future.release()  # it is kept: if this worker dies later, it is not computed again
     except (OSError, distributed.client.FutureCancelledError):
         raise MixsenseError(f"the Dask scheduler at {address} is gone: {KEPT}") from None
+
+
+def _check_versions(client: Any, address: str) -> None:
+    """Refuse workers that could not load a cell: they would die of it, one after the other, without a word."""
+    for worker, found in client.run(pkgutil.resolve_name, "mixsense:__version__", on_error="return").items():
+        if found != mixsense.__version__:
+            what = f"mixsense {found}" if isinstance(found, str) else "no mixsense"
+            raise InvalidInput(
+                f"the Dask worker {worker} of {address} has {what}: install mixsense {mixsense.__version__} there"
+            )
 
 
 @contextlib.contextmanager

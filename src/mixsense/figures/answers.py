@@ -58,7 +58,8 @@ def run(n: int, k: int, gap: float, seed: int, method: str, size: int) -> list[R
             given["batch"] = size
         r = simulate(4, seed, truth, method=method, **given)
         error, asked = match_error(r.vectors, truth), r.queries
-    return [{"gap": gap, "method": method, "size": size, "seed": seed, "answers": asked, "error": error}]
+    row = {"n": n, "k": k, "gap": gap, "method": method, "size": size, "seed": seed}
+    return [row | {"answers": asked, "error": error}]
 
 
 def collect(data: Data) -> Data:
@@ -90,7 +91,7 @@ def draw(data: Data) -> matplotlib.figure.Figure:
             part = here[here.method == name]
             axes.plot(part.answers, part.error, line, color="0.2", linewidth=1.3, label=f"{name}, Gaussian queries")
         axes.set(xscale="log", yscale="log", xlabel="answers")
-        axes.set_title(f"‖β¹ − β²‖ = {gap:g} σ", loc="left")
+        axes.set_title(f"n = {data.n.iloc[0]}, k = {data.k.iloc[0]}, ‖β¹ − β²‖ = {gap:g} σ", loc="left")
     grid[0].set_ylabel("worse ℓ2 error of the two vectors / σ")
     handles, labels = grid[0].get_legend_handles_labels()
     runs = data.seed.nunique()

@@ -26,6 +26,7 @@ from mixsense.figures.phase import PHASE
 from mixsense.figures.recoveries import BATCHES_OF_100, BATCHES_OF_600
 from mixsense.problem import whole
 from mixsense.progress import Count
+from mixsense.workers import on_cores
 
 FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHASE)
 Work = tuple[int, int, Cell]
@@ -102,7 +103,7 @@ def _finished(work: list[Work], jobs: int, bar: Count | None) -> Iterator[tuple[
     """Yield each figure with its rows, in the order of its cells, as soon as the last of them is there."""
     left = Counter(number for number, _, _ in work)
     found: dict[int, dict[int, list[Row]]] = {number: {} for number in left}
-    for number, place, rows in _run_all(work, jobs):
+    for number, place, rows in on_cores(_run_one, work, jobs):
         found[number][place] = rows
         if bar is not None:
             bar.advance()
@@ -156,18 +157,9 @@ def _folder(out: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def _run_all(work: list[Work], jobs: int) -> Iterator[tuple[int, int, list[Row]]]:
-    from joblib import Parallel, delayed
-
-    pool = Parallel(n_jobs=min(jobs, len(work)), return_as="generator_unordered", batch_size=1)
-    yield from pool(delayed(_run_one)(*item) for item in work)
-
-
-def _run_one(number: int, place: int, cell: Cell) -> tuple[int, int, list[Row]]:
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(1):  # more threads round otherwise, and would only wait for each other
-        return number, place, _figure(number).run(**cell)
+def _run_one(work: Work) -> tuple[int, int, list[Row]]:
+    number, place, cell = work
+    return number, place, _figure(number).run(**cell)
 
 
 def _write(figure: Figure, rows: list[Row], folder: Path, scale: str, seed: int) -> Path:

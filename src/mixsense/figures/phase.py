@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mixsense.figures.figure import Cell, Data, Figure, Options, Row, hidden_pair, new_figure, rounded, simulate
 from mixsense.metrics import match_error
+from mixsense.plots import wilson
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
 SUCCESS = 0.2
 """A run succeeds if the worse of the two vectors' ℓ2 errors is at most this many σ."""
-
-
-def wilson(successes: int, runs: int, level: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's interval for a probability.
-
-    Examples
-    --------
-    >>> low, high = wilson(10, 10)
-    >>> round(low, 3), high
-    (0.722, 1.0)
-    """
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    p = successes / runs
-    centre = (p + z**2 / (2 * runs)) / (1 + z**2 / runs)
-    half = z / (1 + z**2 / runs) * math.sqrt(p * (1 - p) / runs + z**2 / (4 * runs**2))
-    # At 0 and at all the end is exact; rounding must not move it.
-    return (0.0 if successes == 0 else centre - half), (1.0 if successes == runs else centre + half)
 
 
 def cells(options: Options, seeds: Sequence[int]) -> list[Cell]:
@@ -73,7 +55,7 @@ def draw(data: Data) -> matplotlib.figure.Figure:
         axes.text(*at, text, ha="center", va="center", fontsize=8, color="white" if row.share < 0.55 else "black")
     axes.set_xticks(np.arange(len(table.columns)) + 0.5, [f"{k}" for k in table.columns])
     axes.set_yticks(np.arange(len(table.index)) + 0.5, [f"{N:,}" for N in table.index])
-    axes.set(xlabel="sparsity k of each vector", ylabel="answers N")
+    axes.set(xlabel="sparsity k of each vector, evenly spaced", ylabel="answers N, evenly spaced")
     axes.grid(False)
     axes.set_title(
         f"frugal: share of {data.runs.max()} runs with error ≤ {SUCCESS:g} σ, and its 95 % interval", loc="left"

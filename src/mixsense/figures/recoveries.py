@@ -59,8 +59,10 @@ def draw(data: Data) -> matplotlib.figure.Figure:
         places = np.flatnonzero(vector)
         axes.plot(places, vector[places], "o", markersize=9, color=TRUTH, fillstyle="none", label="truth")
         axes.legend(loc="best", fontsize=9)
-    told = f"the paper's method, batches of {data.batch[0]}: {data.answers[0]:,} answers in all"
-    figure.suptitle(told, fontsize=11)
+    n, k, gap = truth.shape[1], int((truth[0] != 0).sum()), float(np.linalg.norm(truth[0] - truth[1]))
+    told = f"the paper's method, batches of {data.batch[0]}: {data.answers[0]:,} answers in all, worst ℓ2 error "
+    hidden = f"n = {n}, k = {k}, ‖β¹ − β²‖ = {gap:g} σ"
+    figure.suptitle(f"{told}{match_error(found, truth):.2g} σ\n{hidden}", fontsize=11)
     return figure  # type: ignore[return-value]
 
 
