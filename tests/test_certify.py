@@ -36,7 +36,7 @@ def test_many_improbable_coefficients_are_a_risk_together(n, p):
     found = Fit(
         beta=p * flat, inclusion=p * flat, square=square, variance=square - p**2, information=flat, stderr=flat,
         support=nothing, covariance=np.zeros((0, 0)), missed=np.zeros(2), weights=EQUAL, sigma=1.0, loglik=0.0,
-        score=0.0, rate=p,
+        score=0.0, rate=p, lift=1.0,
     )  # fmt: skip
     rng = np.random.default_rng(1)
     there = rng.random((10_000, 2, n)) < p

@@ -45,7 +45,7 @@ def error_quantile(fit: Fit, eta: float, draws: int = 2000) -> float:
         rare = ~inside & (p > 0) & (p < RARE)
         if rare.any():
             expected = float(p[rare].sum())
-            number = rng.poisson(expected, draws)
+            number = rng.poisson(fit.lift * expected, draws)
             which = rng.choice(np.flatnonzero(rare), int(number.sum()), p=p[rare] / expected)
             value = mu[which] + sd[which] * rng.standard_normal(len(which))
             total[:, a] += np.bincount(np.repeat(np.arange(draws), number), (value - m[which]) ** 2, draws)

@@ -42,7 +42,8 @@ class Fit:
     sigma: float
     loglik: float
     score: float  # penalised log-likelihood
-    rate: float  # share of coefficients that are non-zero
+    rate: float  # share of coefficients that are non-zero, as far as they are watched …
+    lift: float  # … and what that grows by if those that may have been missed elsewhere are counted
     route: str = ""
 
 
@@ -119,7 +120,6 @@ class _EM:
             self.watched = np.argsort(-promise, kind="stable")[:2]
         self.Xc = self.X if len(self.watched) == self.n else self.X[:, self.watched]
         self.mean = self.beta[:, self.watched]
-        self.unwatched = float(np.delete(found.inclusion, self.watched, axis=1).sum())  # expected non-zero elsewhere
 
     def iterate(self, guess: float, free_sigma: bool, free_weights: bool, zeros: int, most: int = 60) -> float:
         """EM steps until the means stand still; returns the log-likelihood."""
@@ -134,8 +134,7 @@ class _EM:
                 change = max(change, float(((new - self.mean[a]) ** 2 * np.diag(G)).max()))
                 self.mean[a] = new
             size = float(inclusion.sum())
-            rate = (size + self.unwatched + guess * self.n) / (self.K * self.n + self.n)
-            self.rate = float(np.clip(rate, 0.5 / self.n, 0.98))
+            self.rate = float(np.clip((size + guess * self.n) / (self.K * self.n + self.n), 0.5 / self.n, 0.98))
             self.slab = max(float(square.sum()) + self._typical(self.mean), 1e-12) / (size + 1)
             self.shares = slab_shares(self.mean, inclusion, self.slab)
             if free_weights and self.K > 1:
@@ -236,9 +235,11 @@ def _assemble(em: _EM, everywhere: Posterior, found: Posterior, J: Array, G: Arr
     stderr[support] = np.sqrt(np.maximum(np.diag(covariance), variance[support]))
     loglik = float(posterior(em.Xc, em.y, found.mean, em.weights, em.sigma)[2].sum())
     score = penalised(loglik, float(found.inclusion.sum()), em.N, em.n)
+    unwatched = float(np.delete(everywhere.inclusion, columns, axis=1).sum())
+    lift = 1 + unwatched / (em.rate * (em.K + 1) * em.n)  # the rate is a share of n coefficients of the prior, too
     return Fit(
         beta, inclusion, square, variance, G, stderr, support, covariance, missed,
-        em.weights, em.sigma, loglik, score, em.rate, route,
+        em.weights, em.sigma, loglik, score, em.rate, lift, route,
     )  # fmt: skip
 
 
