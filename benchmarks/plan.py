@@ -42,7 +42,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import mixsense as ms  # noqa: E402
-from mixsense.calibration import CERTIFIED, FRUGAL, RANGES  # noqa: E402
+from mixsense.calibration import CERTIFIED, FRUGAL, MOST_OF_GAP, RANGES  # noqa: E402
 from mixsense.costs import frugal_parts  # noqa: E402
 from mixsense.methods.frugal import first_batch, frugal  # noqa: E402
 from mixsense.plantable import Plan  # noqa: E402
@@ -66,7 +66,7 @@ def draw_setting(rng: np.random.Generator) -> Setting:
     while True:
         n, k, gap, gamma = (math.exp(rng.uniform(*np.log(RANGES[name]))) for name in RANGES)
         n, k = round(n), round(k)
-        if k <= n / 4 and gamma < 0.45 * gap:
+        if k <= n / 4 and gamma < MOST_OF_GAP * gap:
             return n, k, gap, gamma
 
 
@@ -183,6 +183,9 @@ CERTIFIED = {{
 RANGES = {{"n": (20, 1000), "k": (1, 10), "gap/sigma": (0.5, 20), "gamma/sigma": (0.05, 0.5)}}
 """Where the runs were made, k at most n/4; beyond, a plan extrapolates."""
 
+MOST_OF_GAP = {most}
+"""γ was at most this share of the gap."""
+
 RUNS = {runs}
 """How many runs either set of coefficients is fitted to."""
 '''
@@ -197,7 +200,7 @@ def calibrate(runs: int, jobs: int, keep: Path | None) -> str:
         name: "\n".join(f'    "{key}": {value:g},' for key, value in found.items())
         for name, found in (("frugal", frugal), ("certified", certified))
     }
-    (PACKAGE / "calibration.py").write_text(TEMPLATE.format(runs=runs, **lines), encoding="utf-8")
+    (PACKAGE / "calibration.py").write_text(TEMPLATE.format(runs=runs, most=MOST_OF_GAP, **lines), encoding="utf-8")
     return "\n".join(
         [
             f"{runs} runs with a budget, {len(rows)} errors: {100 * below:.0f} % of them are below the fitted γ. "

@@ -36,6 +36,8 @@ def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     assert frugal.people == math.ceil(frugal.queries / 12)
     assert frugal.queries < plan["certified"].queries < plan["paper"].queries < plan["theorem"].queries
     text, page = str(plan), plan._repr_html_()
+    assert "all answers of one person are of one kind" in text
+    assert "one kind" not in str(ms.plan(**USUAL, gamma=0.1, per_person=1))
     for words in (f"{frugal.queries:,}", f"{frugal.people:,}", frugal.note, "people"):
         assert words in text
         assert words.replace('"', "&quot;") in page
@@ -93,6 +95,8 @@ def test_it_says_what_it_extrapolates_from():
     assert "k = 6 is above the calibrated n/4" in said(n=20, k=6)
     assert "gap/sigma = 50 is outside" in said(gap=50.0)[0]
     assert "gamma/sigma = 0.01 is outside" in said(gamma=0.01)[0]
+    assert "gamma = 0.475 gap is above the calibrated 0.45 gap" in said(gap=1.0, gamma=0.475)
+    assert said(eta=0.01) == ("eta = 0.01: the row certified is calibrated for 0.05",)
     assert "shares" in said(weights=(0.7, 0.3))[0]
     assert "extrapolated: n = 5000" in str(ms.plan(**(USUAL | {"n": 5000}), gamma=0.1))
     for name, edges in RANGES.items():  # the edges themselves are calibrated
@@ -122,7 +126,7 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     assert abs(np.mean(used) - plan["noiseless"].queries) < 12.2
     assert ms.plan(100, 5, sigma=0.0, gap=2.0, budget=400)["noiseless"].gamma == 0.0
     assert [r.queries for r in ms.plan(100, 5, sigma=0.0, gap=2.0, gamma=1.5)] == [r.queries for r in plan]  # exact
-    with pytest.raises(ms.InvalidInput, match="budget is 300: too small for the noiseless scheme; give at least 371"):
+    with pytest.raises(ms.InvalidInput, match="takes 371 answers on average; give at least 389"):
         ms.plan(100, 5, sigma=0.0, gap=2.0, budget=300)
 
 
@@ -156,7 +160,12 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
         ({"gamma": None}, "gamma and budget are both missing: give gamma to get the answers, or budget"),
         ({"budget": 2000}, "gamma and budget are both given"),
         ({"gamma": None, "budget": 0}, "budget is 0; it must be at least 1"),
-        ({"gamma": None, "budget": 50}, "budget is 50: too small for any method to tell the two vectors apart"),
+        ({"gamma": None, "budget": 50}, "budget is 50: too small for the frugal method to tell the two vectors apart"),
+        ({"k": None}, "k is missing: give the number of coefficients"),
+        ({"n": 10**19}, "n is above 1e+12: there is nothing to plan so far out"),
+        ({"gamma": None, "budget": 10**310}, "budget is above 1e+12"),
+        ({"sigma": 10**400}, "sigma is above 1e+12"),
+        ({"weights": (0.01, 0.99)}, "a share below 0.02 cannot be told from outliers"),
         ({"weights": "estimate"}, "a plan needs the shares that you expect"),
         ({"weights": (0.7, 0.7)}, "weights sum to 1.4"),
         ({"sigma": 0.0, "weights": (0.7, 0.3)}, "the noiseless scheme assumes equal shares"),

@@ -42,6 +42,12 @@ def test_python_example_prints_what_the_readme_shows():
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
 
 
+def test_the_plan_is_what_the_readme_shows():
+    command, shown = re.search(r"\$ mixsense (plan .*?)\n```\n\n```\n(.*?)```", README, re.S).groups()
+    done = subprocess.run([sys.executable, "-m", "mixsense.cli", *shlex.split(command)], capture_output=True, text=True)
+    assert_alike(done.stdout, shown)
+
+
 def test_study_example_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = re.search(r"```python\n(study = .*?)```", README, re.S).group(1)

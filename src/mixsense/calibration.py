@@ -29,5 +29,8 @@ CERTIFIED = {
 RANGES = {"n": (20, 1000), "k": (1, 10), "gap/sigma": (0.5, 20), "gamma/sigma": (0.05, 0.5)}
 """Where the runs were made, k at most n/4; beyond, a plan extrapolates."""
 
+MOST_OF_GAP = 0.45
+"""γ was at most this share of the gap."""
+
 RUNS = 800
 """How many runs either set of coefficients is fitted to."""

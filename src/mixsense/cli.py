@@ -230,7 +230,9 @@ def plan_command(
     budget: Annotated[int | None, typer.Option(help="Answers that can be had; prints the γ to expect.")] = None,
     per_person: Annotated[int | None, typer.Option(help="Answers of one person; adds the number of people.")] = None,
     weights: Annotated[str | None, typer.Option(help="Shares as 0.7,0.3; equal if left out.")] = None,
-    eta: Annotated[float, typer.Option(help="Allowed probability of failure of the paper's method.")] = 0.05,
+    eta: Annotated[
+        float, typer.Option(help="Allowed probability of failure of the paper's method (certified: 0.05).")
+    ] = 0.05,
     json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Say how many answers each method needs for a precision γ; or, with --budget, which γ to expect."""

@@ -167,8 +167,11 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
     >>> frugal(100, 5, 5.0, 0.1) < frugal(100, 5, 5.0, 0.05) < frugal(100, 5, 1.0, 0.05)
     True
     """
-    start, precision = frugal_parts(n, k, gap, share, CERTIFIED if certified else FRUGAL)
+    start, precision = frugal_parts(n, k, gap, share)
     needed: int = math.ceil(start + precision / gamma**2)
+    if certified:  # to be sure of γ takes at least what it takes to be within it
+        start, precision = frugal_parts(n, k, gap, share, CERTIFIED)
+        needed = max(needed, math.ceil(start + precision / gamma**2))
     return needed
 
 

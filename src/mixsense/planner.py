@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mixsense import costs
-from mixsense.calibration import RANGES
+from mixsense.calibration import MOST_OF_GAP, RANGES
 from mixsense.constants import PRACTICAL, THEORY
 from mixsense.errors import InvalidInput
 from mixsense.plantable import Plan, Row, count
@@ -18,6 +18,12 @@ from mixsense.problem import Problem, Weights, real, whole
 
 LARGEST_RATIO = 1e6
 """Beyond this ratio of σ and γ, or of gap and σ, there is nothing to plan."""
+LARGEST = 10**12
+"""No one has so many answers, nor vectors of that length."""
+LEAST_SHARE = 0.02
+"""A model that answers more seldom cannot be told from outliers."""
+ETA = 0.05
+"""The calibration's η, for the row "certified"."""
 
 
 def plan(
@@ -26,7 +32,7 @@ def plan(
     sigma: float | None = None,
     gap: float | None = None,
     gamma: float | None = None,
-    eta: float = 0.05,
+    eta: float = ETA,
     budget: int | None = None,
     per_person: int | None = None,
     weights: tuple[float, float] | None = None,
@@ -44,7 +50,7 @@ def plan(
     gamma : float, optional
         Precision asked for, below gap/2: the worse ℓ2 error of the two vectors. Give this, or `budget`.
     eta : float
-        Allowed probability of failure; for the paper's rows.
+        Allowed probability of failure, for the paper's rows; the row "certified" is for 0.05.
     budget : int, optional
         Number of answers that can be had: turns the question round.
     per_person : int, optional
@@ -71,12 +77,20 @@ def plan(
     for name, value in (numbers | {"per_person": per_person}).items():
         if isinstance(value, bool):
             raise InvalidInput(f"{name} is {value}; it must be a number", **{name: value})
+        if isinstance(value, int) and value > LARGEST:
+            raise InvalidInput(f"{name} is above {LARGEST:.0e}: there is nothing to plan so far out", **{name: value})
     problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
+    if problem.k is None:
+        raise InvalidInput("k is missing: give the number of coefficients of each vector that you expect to matter")
     gap = _checked_gap(gap)
     if problem.sigma is None:
         raise InvalidInput("sigma is missing: give the noise that you expect, or measure it with 30 answers to x = 0")
     if isinstance(problem.weights, str):
         raise InvalidInput("weights is 'estimate': a plan needs the shares that you expect, such as (0.7, 0.3)")
+    if problem.weights and min(problem.weights) < LEAST_SHARE:
+        raise InvalidInput(
+            f"weights is {problem.weights}: a share below {LEAST_SHARE:g} cannot be told from outliers; give more"
+        )
     if budget is not None:
         budget = whole("budget", budget, 1, "the number of answers that can be had")
     if per_person is not None:
@@ -98,7 +112,7 @@ def plan(
     if problem.sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
     _check_scales(problem.sigma, gap, problem.gamma)
-    setting = _Setting(problem.n, problem.k or 1, gap / problem.sigma, problem.eta, problem.weights)
+    setting = _Setting(problem.n, problem.k, gap / problem.sigma, problem.eta, problem.weights)
     if problem.gamma is not None:
         rows = _for_precision(setting, problem.sigma, problem.gamma, per_person)
     else:
@@ -141,7 +155,7 @@ NOTES = {
     "certified": "the default method with gamma = γ, until it is sure of it: enough in 9 runs of 10",
     "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
     "printed": "the appendix's scheme with its 2 log₂ m repeats",
-    "noiseless": 'exact: method="noiseless"',
+    "noiseless": 'exact, on average: method="noiseless"',
 }
 UNEQUAL = "assumes equal shares"
 
@@ -172,7 +186,7 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
     if frugal >= s.gap / 2:
         least = costs.frugal(s.n, s.k, s.gap, s.gap / 2, s.share)
         raise InvalidInput(
-            f"budget is {budget}: too small for any method to tell the two vectors apart (γ below gap/2); "
+            f"budget is {budget}: too small for the frugal method to tell the two vectors apart (γ below gap/2); "
             f"give at least {least + 1}",
             budget=budget,
             needed=least + 1,
@@ -209,16 +223,19 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
         )
     rows = []
     for name in ("printed", "noiseless"):
-        needed = costs.noiseless(problem.n, problem.k or 1, PRACTICAL, printed=name == "printed")
-        if budget is None or needed <= budget:
+        needed = enough = costs.noiseless(problem.n, problem.k or 1, PRACTICAL, printed=name == "printed")
+        if name == "noiseless":  # (needed + 1)/4 queries with 3 ± √2 answers each: nine runs of ten take no more
+            enough += math.ceil(1.3 * math.sqrt((needed + 1) / 2))
+        if budget is None or enough <= budget:
             rows.append(Row(name, needed, 0.0, _people(needed, per_person), NOTES[name]))
         else:
             rows.append(Row(name, None, None, None, f"needs about {needed:,} answers"))
     if rows[-1].queries is None:
         raise InvalidInput(
-            f"budget is {budget}: too small for the noiseless scheme; give at least {needed}",
+            f"budget is {budget}: too small for the noiseless scheme, which takes {needed} answers on average; "
+            f"give at least {enough}",
             budget=budget,
-            needed=needed,
+            needed=enough,
         )
     return tuple(rows)
 
@@ -264,6 +281,10 @@ def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
         for name, value in values.items()
         if not RANGES[name][0] * (1 - 1e-9) <= value <= RANGES[name][1] * (1 + 1e-9)
     ]
+    if gamma > MOST_OF_GAP * s.gap:
+        texts.append(f"gamma = {gamma / s.gap:.3g} gap is above the calibrated {MOST_OF_GAP:g} gap")
+    if s.eta != ETA:
+        texts.append(f"eta = {s.eta:g}: the row certified is calibrated for {ETA:g}")
     if s.k > s.n / 4:
         texts.append(f"k = {s.k} is above the calibrated n/4")
     if not s.equal:

@@ -10,6 +10,8 @@ from typing import Any
 
 from mixsense.errors import InvalidInput
 
+PEOPLE = "as if each answer came from somebody else; all answers of one person are of one kind: plan on more people"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -90,7 +92,11 @@ class Plan:
             "  ".join([row[0].ljust(first), *(c.rjust(w) for c, w in zip(row[1:-1], others, strict=True)), row[-1]])
             for row in table
         ]
-        return "\n".join([self._headline(), *lines, *(f"extrapolated: {text}" for text in self.extrapolated)])
+        return "\n".join([self._headline(), *lines, *self._remarks()])
+
+    def _remarks(self) -> list[str]:
+        people = [f"people: {PEOPLE}"] if (self.inputs["per_person"] or 1) > 1 else []
+        return people + [f"extrapolated: {text}" for text in self.extrapolated]
 
     __repr__ = __str__  # what a prompt shows
 
@@ -98,7 +104,7 @@ class Plan:
         head, *rows = self._table()
         top = "".join(f"<th>{html.escape(c)}</th>" for c in head)
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in row)}</tr>" for row in rows)
-        more = "".join(f"<p>extrapolated: {html.escape(text)}</p>" for text in self.extrapolated)
+        more = "".join(f"<p>{html.escape(text)}</p>" for text in self._remarks())
         return (
             f"<p><b>plan</b> {html.escape(self._headline())}</p>"
             f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"

@@ -36,6 +36,8 @@ def real(name: str, value: Any, hint: str, low: float = -math.inf, *, strict: bo
         if isinstance(value, (str, bytes, complex)):
             raise TypeError
         number = float(value)
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} is {value!r}; it must be a real number: {hint}", **{name: value}) from None
     if not math.isfinite(number):
