@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from mixsense import costs
 from mixsense.calibration import MOST_OF_GAP, RANGES
@@ -74,50 +75,37 @@ def plan(
     True
     """
     numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
-    for name, value in (numbers | {"per_person": per_person}).items():
-        if isinstance(value, bool):
-            raise InvalidInput(f"{name} is {value}; it must be a number", **{name: value})
-        if isinstance(value, int) and value > LARGEST:
-            raise InvalidInput(f"{name} is above {LARGEST:.0e}: there is nothing to plan so far out", **{name: value})
+    _check_numbers(numbers | {"per_person": per_person})
     problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
-    if problem.k is None:
-        raise InvalidInput("k is missing: give the number of coefficients of each vector that you expect to matter")
+    k, sigma, shares = _expected(problem)
     gap = _checked_gap(gap)
-    if problem.sigma is None:
-        raise InvalidInput("sigma is missing: give the noise that you expect, or measure it with 30 answers to x = 0")
-    if isinstance(problem.weights, str):
-        raise InvalidInput("weights is 'estimate': a plan needs the shares that you expect, such as (0.7, 0.3)")
-    if problem.weights and min(problem.weights) < LEAST_SHARE:
-        raise InvalidInput(
-            f"weights is {problem.weights}: a share below {LEAST_SHARE:g} cannot be told from outliers; give more"
-        )
     if budget is not None:
         budget = whole("budget", budget, 1, "the number of answers that can be had")
     if per_person is not None:
         per_person = whole("per_person", per_person, 1, "the number of answers that one person gives")
-    if (problem.gamma is None) == (budget is None) and problem.sigma:
+    if (problem.gamma is None) == (budget is None) and sigma:
         both = "are both given" if budget is not None else "are both missing"
         raise InvalidInput(f"gamma and budget {both}: give gamma to get the answers, or budget to get gamma")
     inputs = {
         "n": problem.n,
-        "k": problem.k,
-        "sigma": problem.sigma,
+        "k": k,
+        "sigma": sigma,
         "gap": gap,
         "gamma": problem.gamma,
         "eta": problem.eta,
         "budget": budget,
         "per_person": per_person,
-        "weights": problem.weights,
+        "weights": shares,
     }
-    if problem.sigma == 0:
+    if sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
-    _check_scales(problem.sigma, gap, problem.gamma)
-    setting = _Setting(problem.n, problem.k, gap / problem.sigma, problem.eta, problem.weights)
+    _check_scales(sigma, gap, problem.gamma)
+    setting = _Setting(problem.n, k, gap / sigma, problem.eta, shares)
     if problem.gamma is not None:
-        rows = _for_precision(setting, problem.sigma, problem.gamma, per_person)
+        rows = _for_precision(setting, sigma, problem.gamma, per_person)
     else:
-        rows = _for_budget(setting, problem.sigma, budget or 1, per_person)
-    return Plan(inputs, rows, _extrapolated(setting, (rows[2].gamma or math.nan) / problem.sigma))
+        rows = _for_budget(setting, sigma, budget or 1, per_person)
+    return Plan(inputs, rows, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +226,29 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
             needed=enough,
         )
     return tuple(rows)
+
+
+def _check_numbers(given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if isinstance(value, bool):
+            raise InvalidInput(f"{name} is {value}; it must be a number", **{name: value})
+        if isinstance(value, int) and value > LARGEST:
+            raise InvalidInput(f"{name} is above {LARGEST:.0e}: there is nothing to plan so far out", **{name: value})
+
+
+def _expected(problem: Problem) -> tuple[int, float, Weights | None]:
+    """Return k, σ and the shares, which `recover` could find out, but a plan has to be told."""
+    if problem.k is None:
+        raise InvalidInput("k is missing: give the number of coefficients of each vector that you expect to matter")
+    if problem.sigma is None:
+        raise InvalidInput("sigma is missing: give the noise that you expect, or measure it with 30 answers to x = 0")
+    if isinstance(problem.weights, str):
+        raise InvalidInput("weights is 'estimate': a plan needs the shares that you expect, such as (0.7, 0.3)")
+    if problem.weights and min(problem.weights) < LEAST_SHARE:
+        raise InvalidInput(
+            f"weights is {problem.weights}: a share below {LEAST_SHARE:g} cannot be told from outliers; give more"
+        )
+    return problem.k, problem.sigma, problem.weights
 
 
 def _checked_gap(gap: float | None) -> float:
