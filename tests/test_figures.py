@@ -202,7 +202,11 @@ def test_what_the_page_says_of_figure_5():
     assert (paper["median error / γ"] < 0.3).all()
     assert (frugal["R² over all panels"] < 0).all()
     answers = data.groupby(["method", "n", "k", "gap", "gamma"]).answers.median()
-    assert (answers["paper"] / answers["frugal"]).min() > 300
+    assert (answers["paper"] / answers["frugal"]).min() > 600
+    assert answers["frugal"][30].iloc[0] > answers["frugal"][300].iloc[0]
+    runs = data[data.method == "frugal"]
+    outside = runs[runs.error > runs.gamma]
+    assert (len(runs), len(outside), (outside.n == 300).sum()) == (170, 11, 4)
 
 
 def test_what_the_page_says_of_figure_6():
