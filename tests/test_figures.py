@@ -141,7 +141,9 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         errors = process.communicate(timeout=60)[1]
-    assert process.returncode == 130, errors
+    # Where Ctrl-C meets Python while it makes a dataclass (a module is being loaded), Python ends by the signal itself
+    # after all is said; a shell shows both as 130.
+    assert process.returncode in (130, -signal.SIGINT), errors
     assert "finished: fig1; --only makes the others" in errors
     assert "Traceback" not in errors
     assert sorted(os.listdir(tmp_path / "figs")) == [f"fig1.{ending}" for ending in ("csv", "json", "png", "svg")]
