@@ -25,7 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", action="store_true", help="only put the numbers of the data into the page")
     if not parser.parse_args().tables:
-        done = subprocess.run([sys.executable, "-m", "mixsense.cli", "figures", "--out", DOCS / "figures"], check=False)
+        done = subprocess.run([sys.executable, "-m", "mixsense", "figures", "--out", DOCS / "figures"], check=False)
         if done.returncode:
             return done.returncode
     for figure in FIGURES:

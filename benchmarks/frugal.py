@@ -63,11 +63,11 @@ def one_run(task: Task) -> dict[str, Any]:
     start = time.process_time()
     extra: dict[str, Any] = {}
     if method == "tagged":
-        from peers import tagged_practical
+        from mixsense.figures.baselines import tagged_practical
 
         vectors = tagged_practical(pair, N, 1.0, shares, [seed, 3])
     elif method == "passive":
-        from peers import passive
+        from mixsense.figures.baselines import passive
 
         vectors = passive(pair, N, 1.0, [seed, 4])
     else:
@@ -389,7 +389,7 @@ def main() -> int:
     parser.add_argument("--markdown", type=Path, help="put each section's tables between its markers on this page")
     args = parser.parse_args()
     try:
-        import peers  # noqa: F401
+        import mixsense.figures.baselines  # noqa: F401
     except ImportError as error:
         print(f"{error.name} is not installed: pip install 'mixsense[benchmark]'", file=sys.stderr)
         return 2

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import mixsense as ms
-from mixsense.study import database
+from mixsense.studies.storage import database
 
 TRUTH = ms.random_pair(8, 2, gap=4.0, seed=1)
 

@@ -42,10 +42,10 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import mixsense as ms  # noqa: E402
-from mixsense.calibration import CERTIFIED, FRUGAL, MOST_OF_GAP, RANGES  # noqa: E402
-from mixsense.costs import frugal_parts  # noqa: E402
-from mixsense.methods.frugal import first_batch, frugal  # noqa: E402
-from mixsense.plantable import Plan  # noqa: E402
+from mixsense.methods.frugal.method import first_batch, frugal  # noqa: E402
+from mixsense.planning.calibration import CERTIFIED, FRUGAL, MOST_OF_GAP, RANGES  # noqa: E402
+from mixsense.planning.costs import frugal_parts  # noqa: E402
+from mixsense.planning.table import Plan  # noqa: E402
 from mixsense.rounds import Method, run  # noqa: E402
 from pages import put_table  # noqa: E402
 
@@ -173,7 +173,7 @@ from __future__ import annotations
 FRUGAL = {{
 {frugal}
 }}
-"""Coefficients of `mixsense.costs.frugal_parts` for a run with a budget …"""
+"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run with a budget …"""
 
 CERTIFIED = {{
 {certified}

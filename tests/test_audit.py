@@ -20,9 +20,9 @@ import pytest
 
 import mixsense as ms
 from http_service import HIGH, INTERCEPTS, LOW, MODELS, NAMES, Service, two_models
-from mixsense.cli import main
-from mixsense.remote.preflight import cost
-from mixsense.study.endpoint import make_oracle
+from mixsense.cli.endpoint import make_oracle
+from mixsense.cli.main import main
+from mixsense.oracles.preflight import cost
 
 HERE = os.path.dirname(__file__)
 GAMMA = 0.2
@@ -43,7 +43,7 @@ concurrency = {CONCURRENCY}
 
 
 def command(*args):
-    return [sys.executable, "-m", "mixsense.cli", "audit", *map(str, args)]
+    return [sys.executable, "-m", "mixsense", "audit", *map(str, args)]
 
 
 def audit(*args, cwd, **env):

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.certify import error_quantile, explain_misfit, probability_transform, strangers, uniform_p_value
-from mixsense.refine import Fit, fit
+from mixsense.methods.frugal.certificate import (
+    error_quantile,
+    explain_misfit,
+    probability_transform,
+    strangers,
+    uniform_p_value,
+)
+from mixsense.regression.fit import Fit, fit
 from test_refine import answers
 
 EQUAL = np.array([0.5, 0.5])

@@ -20,7 +20,12 @@ SMALL = ["--method", "paper", "--n", "30", "--k", "2", "--sigma", "1", "--m", "4
 
 def mixsense(*args, cwd=None, **kwargs):
     return subprocess.run(
-        [sys.executable, "-m", "mixsense.cli", *args], capture_output=True, text=True, cwd=cwd, timeout=120, **kwargs
+        [sys.executable, "-m", "mixsense", *args],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+        **kwargs,
     )
 
 
@@ -121,7 +126,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     (tmp_path / "lab.py").write_text(ORACLE)
     command = ["recover", "lab:slow", *SMALL, "--gamma", "1", "--record", "answers.jsonl"]
     first = subprocess.Popen(
-        [sys.executable, "-m", "mixsense.cli", *command],
+        [sys.executable, "-m", "mixsense", *command],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -148,7 +153,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
 def test_ctrl_c_is_one_line(tmp_path, signal_):
     (tmp_path / "lab.py").write_text(ORACLE)
     process = subprocess.Popen(
-        [sys.executable, "-m", "mixsense.cli", "recover", "lab:slow", *SMALL],
+        [sys.executable, "-m", "mixsense", "recover", "lab:slow", *SMALL],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -167,7 +172,7 @@ def test_ctrl_c_is_one_line(tmp_path, signal_):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_disk_is_one_line():
-    command = [sys.executable, "-m", "mixsense.cli", "plan", *"--n 20 --k 2 --sigma 1 --gap 2 --gamma 0.1".split()]
+    command = [sys.executable, "-m", "mixsense", "plan", *"--n 20 --k 2 --sigma 1 --gap 2 --gamma 0.1".split()]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1

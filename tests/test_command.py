@@ -164,13 +164,13 @@ def test_the_command_line_asks_a_program(tmp_path):
     (tmp_path / "model.py").write_text(HEAD + MIXTURE)
     command = f"{sys.executable} model.py"
     args = ["recover", "--command", command, "--n", "10", "--gamma", "0.4", "--seed", "1", "--out", "r.json", "--quiet"]
-    done = subprocess.run([sys.executable, "-m", "mixsense.cli", *args], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     r = ms.Recovery.from_json((tmp_path / "r.json").read_text())
     truth = np.zeros((2, 10))
     truth[0, 0], truth[1, 1] = 3.0, -2.0
     assert ms.match_error(r.vectors, truth) < 0.4
     args = ["recover", "--command", command, "--simulate"]
-    done = subprocess.run([sys.executable, "-m", "mixsense.cli", *args], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "one of them" in done.stderr

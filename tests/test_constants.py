@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from mixsense.constants import PRACTICAL, THEORY, Constants, preset
+from mixsense.methods.paper.constants import PRACTICAL, THEORY, Constants, preset
 
 
 def test_printed_numbers_are_the_same_in_both_presets():

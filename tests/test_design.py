@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixsense.design import ENERGY, LABEL, Steering, focus, gaussian, steer, sums_and_differences
+from mixsense.methods.design import ENERGY, LABEL, Steering, focus, gaussian, steer, sums_and_differences
 
 
 @pytest.mark.parametrize("gap", [0.3, 1.0, 5.0, 50.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.constants import preset
+from mixsense.methods.paper.constants import preset
 
 PAIR = ms.random_pair(20, 2, gap=4.0, seed=0)
 GOOD = {"n": 20, "k": 2, "sigma": 1.0, "m": 30, "batch": 50, "seed": 1, "method": "paper"}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense import estimate
-from mixsense.constants import PRACTICAL
-from mixsense.estimate import Accuracy, Batches
+from mixsense.methods.paper import estimate
+from mixsense.methods.paper.constants import PRACTICAL
+from mixsense.methods.paper.estimate import Accuracy, Batches
 
 
 def drive(method, oracle):

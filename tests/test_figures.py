@@ -20,7 +20,8 @@ from mixsense.errors import InvalidInput
 from mixsense.figures import FIGURES, make_figures
 from mixsense.figures.complexity import COMPLEXITY, fitted
 from mixsense.figures.figure import markdown
-from mixsense.plots import plot_recovery, wilson
+from mixsense.plots import plot_recovery
+from mixsense.plots.statistics import wilson
 from mixsense.recovery import Recovery
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -115,7 +116,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 
 def start(*args, cwd):
-    command = [sys.executable, "-m", "mixsense.cli", "figures", *args]
+    command = [sys.executable, "-m", "mixsense", "figures", *args]
     return subprocess.Popen(command, cwd=cwd, text=True, stderr=subprocess.PIPE)
 
 

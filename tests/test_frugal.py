@@ -189,7 +189,7 @@ def test_gamma_or_a_budget_is_needed():
 def test_every_round_but_the_first_has_an_estimate():
     seen = []
     pair = ms.random_pair(30, 3, gap=5.0, seed=1)
-    from mixsense.methods.frugal import frugal
+    from mixsense.methods.frugal.method import frugal
 
     def remembering():
         method, answers = frugal(ms.Problem(n=30, gamma=0.3), np.random.default_rng(0)), None

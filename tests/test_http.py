@@ -17,8 +17,8 @@ import pytest
 
 import mixsense as ms
 from http_service import MODELS, Service, two_models
-from mixsense.remote.preflight import Preflight, cost, preflight
-from mixsense.remote.template import Answer, Body
+from mixsense.oracles.preflight import Preflight, cost, preflight
+from mixsense.oracles.template import Answer, Body
 
 X = np.arange(12.0).reshape(4, 3)
 

@@ -1,4 +1,4 @@
-"""The architecture: who may import whom, and what `import mixsense` loads."""
+"""The architecture: which package may import which, and what `import mixsense` loads."""
 
 from __future__ import annotations
 
@@ -12,48 +12,89 @@ import pytest
 import mixsense
 
 SOURCE = Path(mixsense.__file__).parent
-# A file imports only from files before it. The order is that of the data: from errors to the command line.
-ORDER = (
-    "errors problem constants rounds design likelihood mixture estimate align homotopy decode limits "
-    "sparsity refine starts certify recovery units "
-    "methods.settings methods.finish methods.noiseless methods.single methods.paper "
-    "methods.pool methods.noise methods.frugal "
-    "oracles remote.template remote.wire remote.http remote.command remote.checks remote.preflight "
-    "progress api calibration costs plantable planner metrics plots grid sweepstore workers sweeps peers "
-    "study.tables study.database study.checks study.migrations study.storage study.playback study.question "
-    "study.standing study.study study.shelf study.tablefile study.answers study.drive study.commands "
-    "study.endpoint study.audit "
-    "figures.figure figures.estimators figures.recoveries figures.answers figures.complexity figures.phase "
-    "figures.make demo cli"
-).split()
-NUMERICS = {
-    "likelihood": set(),
-    "mixture": {"errors", "likelihood"},
-    "homotopy": set(),
-    "decode": {"errors", "homotopy"},
-}
+# The tree is the data flow: a package imports from itself and from packages above it, whether at the top of a file,
+# inside a function or for type checkers only.
+LAYERS = """
+    errors
+    arrays
+    problem
+    metrics
+    features
+    recovery
+    rounds
+    progress
+    mixture
+    decode
+    regression
+    methods.design
+    methods.paper
+    methods.frugal
+    api
+    oracles
+    planning
+    studies.storage
+    studies
+    plots
+    sweeps
+    figures
+    cli
+    __main__
+""".split()
+NUMERICS = {"mixture": {"errors", "arrays"}, "decode": {"errors", "arrays"}}
+"""Pure numerics, which could be taken out and used by themselves."""
 
 
-def imports_of(path: Path) -> set[str]:
-    """Modules of mixsense that a file imports when it is loaded (not inside functions)."""
-    found = set()
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mixsense"):
-            names = [node.module] if node.module != "mixsense" else [f"mixsense.{a.name}" for a in node.names]
-            found |= {name.removeprefix("mixsense.") for name in names}
+def modules() -> dict[str, Path]:
+    """Name of every file below the package, without the package's own."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    del found[""]
     return found
 
 
-def test_every_file_has_its_place():
-    names = {".".join(p.relative_to(SOURCE).with_suffix("").parts) for p in SOURCE.rglob("*.py")}
-    assert {n for n in names if not n.endswith("__init__")} == set(ORDER)
+MODULES = modules()
 
 
-@pytest.mark.parametrize("name", ORDER)
-def test_dependencies_point_one_way(name):
-    used = imports_of(SOURCE / (name.replace(".", "/") + ".py"))
-    allowed = NUMERICS.get(name, set(ORDER[: ORDER.index(name)]))
-    assert used <= allowed
+def layer_of(module: str) -> str:
+    """The most special package of the table that holds the module."""
+    fitting = [layer for layer in LAYERS if f"{module}.".startswith(f"{layer}.")]
+    return max(fitting, key=len, default="")
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules of mixsense that a file imports anywhere, lazily too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {entry.name for entry in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            for entry in node.names:
+                within = f"{node.module}.{entry.name}"
+                found.add(within if within.removeprefix("mixsense.") in MODULES else str(node.module))
+    # `import mixsense` is for its version: the package itself holds nothing else.
+    return {name.removeprefix("mixsense.") for name in found if name.startswith("mixsense.")}
+
+
+def test_every_package_has_its_place():
+    assert {layer_of(module) for module in MODULES if module != "methods"} == set(LAYERS)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_dependencies_point_one_way(module):
+    own = layer_of(module)
+    allowed = {own, *NUMERICS.get(own, LAYERS[: LAYERS.index(own)] if own else ())}
+    wrong = {name for name in imports_of(MODULES[module]) if layer_of(name) not in allowed}
+    assert not wrong, f"{module} ({own}) imports {wrong}"
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_the_package_itself_is_imported_for_its_version_only(module):
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "mixsense":
+            assert node.attr == "__version__", f"{module} line {node.lineno}: import what is used from its home"
 
 
 def test_import_is_light_and_everything_public_is_there():

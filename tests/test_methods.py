@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.constants import THEORY
-from mixsense.methods.finish import decode, decoding_error
+from mixsense.methods.paper.constants import THEORY
+from mixsense.methods.paper.decoding import decode, decoding_error
 
 PAIR = ms.random_pair(30, 2, gap=5.0, seed=1)
 

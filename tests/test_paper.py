@@ -14,10 +14,11 @@ import pytest
 from scipy import stats
 
 import mixsense as ms
-from mixsense import estimate, mixture
-from mixsense.align import align_all, align_pair, choose_pivot
-from mixsense.constants import PRACTICAL, THEORY
-from mixsense.design import gaussian
+from mixsense import mixture
+from mixsense.methods.design import gaussian
+from mixsense.methods.paper import estimate
+from mixsense.methods.paper.align import align_all, align_pair, choose_pivot
+from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.metrics import best_order
 
 FALSE_ALARM = 1e-6

@@ -12,16 +12,19 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense import costs
-from mixsense.calibration import RANGES
-from mixsense.constants import PRACTICAL, THEORY
+from mixsense.methods.paper.constants import PRACTICAL, THEORY
+from mixsense.planning import costs
+from mixsense.planning.calibration import RANGES
 
 USUAL = {"n": 100, "k": 5, "sigma": 1.0, "gap": 2.0}
 
 
 def command(*args):
     return subprocess.run(
-        [sys.executable, "-m", "mixsense.cli", "plan", *map(str, args)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "mixsense", "plan", *map(str, args)],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 
@@ -57,7 +60,7 @@ def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
 
 
 def test_the_function_is_not_hidden_by_a_module():
-    code = "import mixsense.planner, mixsense.cli, mixsense as ms; ms.plan(50, 2, sigma=1, gap=3, gamma=0.3)"
+    code = "import mixsense.planning.plan, mixsense.cli.main, mixsense as ms; ms.plan(50, 2, sigma=1, gap=3, gamma=0.3)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -44,7 +44,7 @@ def test_python_example_prints_what_the_readme_shows():
 
 def test_the_plan_is_what_the_readme_shows():
     command, shown = re.search(r"\$ mixsense (plan .*?)\n```\n\n```\n(.*?)```", README, re.S).groups()
-    done = subprocess.run([sys.executable, "-m", "mixsense.cli", *shlex.split(command)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "mixsense", *shlex.split(command)], capture_output=True, text=True)
     assert_alike(done.stdout, shown)
 
 
@@ -61,7 +61,10 @@ def test_console_commands_run(tmp_path):
     assert commands
     for command in commands:
         done = subprocess.run(
-            [sys.executable, "-m", "mixsense.cli", *shlex.split(command)], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "mixsense", *shlex.split(command)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "result.json").exists()

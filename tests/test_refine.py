@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.refine import fit, observed_information, posterior
+from mixsense.regression.fit import fit, observed_information, posterior
 
 
 def answers(pair, N, seed, sigma=1.0):

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from mixsense.sparsity import FLOOR, Prior, alone, together
+from mixsense.regression.spike_slab import FLOOR, Prior, alone, together
 
 
 def exact_posterior(G, b, prior):

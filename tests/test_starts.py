@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.starts import SCREENED, anneal, second_moments
+from mixsense.regression.starts import SCREENED, anneal, second_moments
 from test_refine import answers
 
 EQUAL = np.array([0.5, 0.5])

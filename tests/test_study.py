@@ -13,10 +13,10 @@ import pytest
 import mixsense as ms
 import postgres_server
 from mixsense import api
-from mixsense.study import database, migrations
-from mixsense.study import study as study_module
-from mixsense.study.shelf import delete_study, list_studies
-from mixsense.study.tables import METADATA, sa
+from mixsense.studies import study as study_module
+from mixsense.studies.registry import delete_study, list_studies
+from mixsense.studies.storage import database, migrations
+from mixsense.studies.storage.tables import METADATA, sa
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -28,7 +28,7 @@ def test_the_crowd_study_runs_as_it_stands(tmp_path, monkeypatch):
         else:
             for command in re.findall(r"^\$ mixsense (.*)$", text, re.M):
                 done = subprocess.run(
-                    [sys.executable, "-m", "mixsense.cli", *shlex.split(command)], capture_output=True, text=True
+                    [sys.executable, "-m", "mixsense", *shlex.split(command)], capture_output=True, text=True
                 )
                 assert done.returncode == 0, (command, done.stderr)
     assert ran == ["toml", "console", "console", "python", "python", "console", "python"]

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import mixsense as ms
-from mixsense import cli
+from mixsense.cli import main as cli
 from mixsense.rounds import Steps
-from mixsense.study.answers import export_answers, export_open, import_answers, same_value
-from mixsense.study.database import as_url
-from mixsense.study.tablefile import harmless
+from mixsense.studies.files import export_answers, export_open, import_answers, same_value
+from mixsense.studies.storage.database import as_url
+from mixsense.studies.tablefile import harmless
 
 SMALL = {"n": 3, "sigma": 1.0, "seed": 1}
 

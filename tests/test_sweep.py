@@ -22,10 +22,10 @@ import pandas as pd
 import pytest
 
 import mixsense as ms
-from mixsense import workers
-from mixsense.grid import AXES, OTHERS, read_grid, run_cell
-from mixsense.sweeps import commonest_failure, save_table, summarise
-from mixsense.sweepstore import Store, read_store
+from mixsense.sweeps import workers
+from mixsense.sweeps.grid import AXES, OTHERS, read_grid, run_cell
+from mixsense.sweeps.store import Store, read_store
+from mixsense.sweeps.sweep import commonest_failure, save_table, summarise
 
 TINY = {
     "n": 10,
@@ -52,7 +52,7 @@ def equal(a, b):
 
 
 def command(*args):
-    return [sys.executable, "-m", "mixsense.cli", "sweep", *map(str, args)]
+    return [sys.executable, "-m", "mixsense", "sweep", *map(str, args)]
 
 
 def mixsense(*args, **kwargs):
@@ -110,10 +110,10 @@ def test_a_file_from_windows_is_read(tmp_path):
 
 
 def test_the_function_stays_the_function():
-    import mixsense.sweeps
+    import mixsense.sweeps.sweep
 
     assert callable(ms.sweep)
-    assert ms.sweep is mixsense.sweeps.sweep
+    assert ms.sweep is mixsense.sweeps.sweep.sweep
 
 
 def test_a_grid_is_the_product_of_all_lists(tiny):

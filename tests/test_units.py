@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.design import Box, flip
-from mixsense.units import Units
+from mixsense.features.units import Units
+from mixsense.methods.design import Box, flip
 
 N = 8
 WIDE = [(0.0, 10.0), (-1.0, 1.0), (100.0, 300.0), (1.0, 7.0), (-5.0, 0.0), (0.0, 1.0), (-2.0, 6.0), (3.0, 4.0)]

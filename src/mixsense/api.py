@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.design import Box
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.features.units import SLACK, Units, feature_names
+from mixsense.methods.design import Box
 from mixsense.problem import Problem, generator
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Oracle, ProgressHook, run
-from mixsense.units import SLACK, Units, feature_names, in_units
+from mixsense.rounds.in_units import in_units
 
 METHODS = ("frugal", "paper", "single", "noiseless")
 """The names that `recover` takes as its method."""
@@ -26,19 +27,19 @@ DEFAULT_METHOD = "frugal"
 def method_named(name: str) -> Callable[..., Method[Recovery]]:
     """Return the generator function of a method."""
     if name == "frugal":
-        from mixsense.methods.frugal import frugal
+        from mixsense.methods.frugal.method import frugal
 
         return frugal
     if name == "paper":
-        from mixsense.methods.paper import paper
+        from mixsense.methods.paper.two_vectors import paper
 
         return paper
     if name == "single":
-        from mixsense.methods.single import single
+        from mixsense.methods.paper.one_vector import single
 
         return single
     if name == "noiseless":
-        from mixsense.methods.noiseless import noiseless
+        from mixsense.methods.paper.noiseless import noiseless
 
         return noiseless
     raise InvalidInput(f"method is {name!r}: give one of {', '.join(map(repr, METHODS))}", method=name)
@@ -80,7 +81,7 @@ def prepare(
     Returns
     -------
     generator
-        Yields rounds, is sent answers, returns a `Recovery`; see `mixsense.rounds`.
+        Yields rounds, is sent answers, returns a `Recovery`; see `mixsense.rounds.drive`.
 
     Examples
     --------

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 
-Array = NDArray[np.float64]
 Weights = tuple[float, float]
 
 LEAST_ETA = 1e-12

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsense import mixture
-from mixsense.constants import PRACTICAL
 from mixsense.figures.figure import BAND, BLUE, GREEN, ORANGE, Cell, Data, Figure, Options, Row, new_figure, rounded
+from mixsense.methods.paper.constants import PRACTICAL
 
 if TYPE_CHECKING:
     import matplotlib.figure

@@ -7,12 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mixsense.api import recover
-from mixsense.metrics import random_pair
-from mixsense.oracles import SimulatedOracle
+from mixsense.arrays import Array
+from mixsense.oracles import SimulatedOracle, random_pair
 from mixsense.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -55,12 +52,12 @@ class Figure:
         return f"fig{self.number}"
 
 
-def hidden_pair(figure: int, seed: int, n: int, k: int, gap: float) -> NDArray[np.float64]:
+def hidden_pair(figure: int, seed: int, n: int, k: int, gap: float) -> Array:
     """Return the pair of vectors that a seed of a figure stands for."""
     return random_pair(n, k, gap, seed=[figure, seed, 0])
 
 
-def simulate(figure: int, seed: int, truth: NDArray[np.float64], **given: Any) -> Recovery:
+def simulate(figure: int, seed: int, truth: Array, **given: Any) -> Recovery:
     """Recover a pair that is hidden behind an oracle with σ = 1."""
     oracle = SimulatedOracle(truth, 1.0, seed=[figure, seed, 1])
     return recover(oracle, truth.shape[1], sigma=1.0, seed=[figure, seed, 2], **given)

@@ -18,15 +18,15 @@ import numpy as np
 
 import mixsense
 from mixsense.errors import InvalidInput
-from mixsense.figures.answers import ANSWERS
 from mixsense.figures.complexity import COMPLEXITY
+from mixsense.figures.error_against_answers import ANSWERS
 from mixsense.figures.estimators import ESTIMATORS
 from mixsense.figures.figure import Cell, Data, Figure, Row, style
 from mixsense.figures.phase import PHASE
 from mixsense.figures.recoveries import BATCHES_OF_100, BATCHES_OF_600
 from mixsense.problem import whole
 from mixsense.progress import Count
-from mixsense.workers import on_cores
+from mixsense.sweeps.workers import on_cores
 
 FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHASE)
 Work = tuple[int, int, Cell]

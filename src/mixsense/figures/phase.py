@@ -9,7 +9,7 @@ import numpy as np
 
 from mixsense.figures.figure import Cell, Data, Figure, Options, Row, hidden_pair, new_figure, rounded, simulate
 from mixsense.metrics import match_error
-from mixsense.plots import wilson
+from mixsense.plots.statistics import wilson
 
 if TYPE_CHECKING:
     import matplotlib.figure

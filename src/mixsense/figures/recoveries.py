@@ -9,8 +9,8 @@ import numpy as np
 
 from mixsense.figures.figure import Cell, Data, Figure, Options, Row, hidden_pair, rounded, simulate
 from mixsense.metrics import best_order, match_error
-from mixsense.plots import TRUTH, plot_recovery
 from mixsense.recovery import Recovery
+from mixsense.recovery.picture import TRUTH, plot_recovery
 
 if TYPE_CHECKING:
     import matplotlib.figure

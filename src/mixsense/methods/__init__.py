@@ -1,1 +1,1 @@
-"""The methods: generators that yield rounds and return a recovery, one file each."""
+"""The methods: generators that yield rounds, receive what was asked, and return a `Recovery`."""

@@ -1,0 +1,5 @@
+"""Lets ``python -m mixsense`` run the command line."""
+
+from mixsense.cli.main import main
+
+main()

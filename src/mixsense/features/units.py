@@ -1,0 +1,124 @@
+"""The user's units: names of the features, the box that queries must stay in, and an intercept.
+
+A method works in coded units: feature j runs over [−1, 1], its middle at 0. A coded coefficient is the effect of moving
+the feature by half of its range, so γ is in the units of the answers whatever the features are measured in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput
+from mixsense.problem import real, whole
+
+SLACK = 6.0
+"""Gaussian queries are cut off at three standard deviations; a sum of two of them fits into six."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What the user calls the coordinates of a query, and how far each may go.
+
+    Parameters
+    ----------
+    features : sequence of str
+        A name for each of the n coordinates.
+    low, high : (n,) arrays
+        The box.
+    intercept : bool
+        Each model has a constant of its own.
+
+    Examples
+    --------
+    >>> units = Units.of(2, ["strength", "sugar"], [(0, 10), (-1, 1)])
+    >>> units.decode(np.array([[1.0, -1.0], [0.0, 0.5]]))
+    array([[10. , -1. ],
+           [ 5. ,  0.5]])
+    """
+
+    features: tuple[str, ...]
+    low: Array
+    high: Array
+    intercept: bool = False
+
+    @classmethod
+    def of(cls, n: int, features: Any = None, box: Any = None, intercept: Any = False) -> Units:
+        """Check the names and the box; a mistake is named with its feature."""
+        n = whole("n", n, 1, "the number of features")
+        names = feature_names(n, features)
+        if not isinstance(intercept, (bool, np.bool_)):
+            raise InvalidInput(f"intercept is {intercept!r}: give True or False", intercept=intercept)
+        if box is None:
+            raise InvalidInput("box is None: give (low, high) for each feature, e.g. box=[(0, 10), (1, 7)]")
+        try:
+            if isinstance(box, str):
+                raise TypeError
+            pairs = [tuple(pair) for pair in box]
+        except TypeError:
+            raise InvalidInput(f"box is {box!r}: give (low, high) for each feature", box=box) from None
+        if len(pairs) != n:
+            raise InvalidInput(f"box has {len(pairs)} ranges for {n} features: give one (low, high) for each", box=box)
+        low, high = np.empty(n), np.empty(n)
+        for j, pair in enumerate(pairs):
+            hint = f"the box of feature {names[j]!r} is (low, high), two numbers"
+            if len(pair) != 2:
+                raise InvalidInput(f"the box of feature {names[j]!r} has {len(pair)} numbers: give (low, high)")
+            low[j], high[j] = (real("box", value, hint) for value in pair)
+            if not low[j] < high[j]:
+                raise InvalidInput(
+                    f"the box of feature {names[j]!r} is ({low[j]:g}, {high[j]:g}): low must be below high",
+                    feature=names[j],
+                )
+        return cls(names, low, high, bool(intercept))
+
+    @property
+    def middle(self) -> Array:
+        """The middle of the box."""
+        return (self.low + self.high) / 2
+
+    @property
+    def half(self) -> Array:
+        """Half of each feature's range: one coded unit."""
+        return (self.high - self.low) / 2
+
+    @property
+    def centre(self) -> Array:
+        """The middle of the box in coded units: where x = 0 is −centre."""
+        return self.middle / self.half
+
+    def decode(self, Z: Array) -> Array:
+        """Return coded queries in the user's units, exactly inside the box."""
+        return np.clip(self.middle + self.half * Z, self.low, self.high)
+
+    def reach(self) -> Array:
+        """How far each feature can go from 0 in both directions; a feature that cannot is named."""
+        for name, low, high in zip(self.features, self.low, self.high, strict=True):
+            if not low < 0 < high:
+                raise InvalidInput(
+                    f"the box of feature {name!r} is ({low:g}, {high:g}), and the paper's queries need both signs, "
+                    "so 0 inside of the box: use method='frugal', or measure the feature from its middle",
+                    feature=name,
+                )
+        return np.minimum(-self.low, self.high)
+
+
+def feature_names(n: int, features: Any) -> tuple[str, ...]:
+    """Return a name for each feature, x0, x1, … if none are given."""
+    if features is None:
+        return tuple(f"x{j}" for j in range(n))
+    if isinstance(features, str) or not isinstance(features, Sequence):
+        raise InvalidInput(f"features is {features!r}: give a list of {n} names", features=features)
+    if len(features) != n:
+        raise InvalidInput(f"{len(features)} features for n = {n}: give one name for each", features=features)
+    for name in features:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InvalidInput(f"a feature's name is {name!r}: give printable text", features=features)
+    twice = sorted({name for name in features if list(features).count(name) > 1})
+    if twice:
+        raise InvalidInput(f"two features are called {twice[0]!r}: give each a name of its own", features=features)
+    return tuple(features)

@@ -1,0 +1,1 @@
+"""The default method: fresh queries, focused and steered, each asked once."""

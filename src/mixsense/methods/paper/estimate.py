@@ -1,0 +1,220 @@
+"""Which regime is a query in, and how many more answers does it need: Algorithm 5 (Test and estimate).
+
+Every query has a batch of its own; batches grow by doubling until their own lower confidence limit on the
+separation says that the means are within γ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from mixsense import mixture
+from mixsense.arrays import Array, Index
+from mixsense.methods.design import zero
+from mixsense.methods.paper.constants import Constants
+from mixsense.rounds import Method, Round
+
+Best = Callable[[], Any] | None
+
+REGIMES = ("moments", "single", "em")
+"""The three estimators of Algorithm 5, in the order of its branches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """What the means of a batch must satisfy: within γ with probability 1 − η', unless the batch is fixed."""
+
+    sigma: float
+    gamma: float
+    log_eta: float  # L = log(1/η')
+    constants: Constants
+    batch: int | None = None  # fixed size of every batch, as in the paper's simulations
+
+    @property
+    def test_samples(self) -> int:
+        """Answers that the test of the regime takes."""
+        return self.batch or max(4, math.ceil(self.constants.test_samples * self.log_eta))
+
+    @property
+    def close_samples(self) -> int:
+        """Answers that are enough whatever the separation: for the moments and for one Gaussian."""
+        ratio = self.sigma / self.gamma
+        many = max(self.constants.moments_samples * ratio**4, self.constants.single_samples * ratio**2)
+        return math.ceil(many * self.log_eta)
+
+    def em_samples(self, separation: Array) -> Array:
+        """Answers that EM needs at a separation δ."""
+        c = self.constants
+        with np.errstate(divide="ignore"):
+            harder = 1 + (self.sigma / separation) ** c.em_power
+        return c.em_samples * (self.sigma / self.gamma) ** 2 * self.log_eta * harder
+
+
+class Batches:
+    """The answers to q queries so far, each query with its own number of them."""
+
+    def __init__(self, q: int) -> None:
+        self.answers: list[Array] = [np.empty(0) for _ in range(q)]
+
+    @property
+    def sizes(self) -> Index:
+        """Number of answers of each query."""
+        return np.array([len(y) for y in self.answers], dtype=np.intp)
+
+    def by_size(self) -> Iterator[tuple[Index, Array]]:
+        """Yield the queries that have equally many answers together: their positions, and answers (g, T)."""
+        sizes = self.sizes
+        for size in np.unique(sizes[sizes > 0]):
+            index = np.flatnonzero(sizes == size)
+            yield index, np.stack([self.answers[i] for i in index])
+
+    def ask(self, X: Array, index: Index, repeats: int, label: str, best: Best) -> Method[None]:
+        """Ask the queries X[index] `repeats` times more."""
+        asked = Round(X[index], repeats, label, best)
+        drawn = asked.queries
+        y = yield asked
+        if asked.queries is not drawn:  # a store knew what was really asked
+            X[index] = asked.queries
+        for i, row in zip(index, y, strict=True):
+            self.answers[i] = np.concatenate([self.answers[i], row])
+
+    def top_up(self, X: Array, size: int, label: str, best: Best) -> Method[None]:
+        """Ask until every query has at least `size` answers."""
+        sizes = self.sizes
+        for have in np.unique(sizes[sizes < size]):
+            yield from self.ask(X, np.flatnonzero(sizes == have), size - int(have), label, best)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """The two means of each query, ascending, with standard errors and the regime that each was found in."""
+
+    mu: Array  # (q, 2)
+    stderr: Array  # (q, 2)
+    regime: Index  # (q,), position in REGIMES
+
+    def regimes(self) -> dict[str, int]:
+        """How many queries went into which regime."""
+        return {name: int((self.regime == i).sum()) for i, name in enumerate(REGIMES)}
+
+
+def test_and_estimate(
+    X: Array, accuracy: Accuracy, batches: Batches | None = None, label: str = "means", best: Best = None
+) -> Method[Estimates]:
+    """Algorithm 5: test which regime each query is in, ask as often as it needs, estimate its two means.
+
+    Parameters
+    ----------
+    X : (q, n) array
+        The queries.
+    accuracy : Accuracy
+        σ, γ, log(1/η') and the constants; or a fixed batch size.
+    batches : Batches, optional
+        Answers to X that are there already; new ones are added to it.
+    label, best
+        Shown with the rounds; see `Round`.
+
+    Returns
+    -------
+    Estimates
+
+    Notes
+    -----
+    Algorithm 5, Lemma 4. Differs from the print: (1) the test's answers are used for the estimate too (erratum
+    19); (2) instead of one test with a worst-case ε = 1/256, the batch is doubled until the number of answers
+    that its lower confidence limit on δ asks for is reached, so that easy queries stay cheap and hard ones
+    become sure; never more than the moments need at δ = 0.
+    """
+    batches = Batches(len(X)) if batches is None else batches
+    yield from batches.top_up(X, accuracy.test_samples, f"{label}: test", best)
+    while accuracy.batch is None:
+        sizes = batches.sizes
+        needed = needed_samples(batches, accuracy)
+        short = np.flatnonzero(sizes < needed)
+        if not len(short):
+            break
+        level = int(sizes[short].min())
+        index = short[sizes[short] == level]
+        more = min(level, int(needed[index].max()) - level)
+        yield from batches.ask(X, index, more, f"{label}: {level + more} answers each", best)
+    return estimate(batches, accuracy)
+
+
+def needed_samples(batches: Batches, accuracy: Accuracy) -> Index:
+    """How many answers each query needs in all, judged by the answers that it has."""
+    sigma = accuracy.sigma
+    needed = np.empty(len(batches.answers))
+    for index, y in batches.by_size():
+        h2 = np.maximum(y.var(axis=1, ddof=1) - sigma**2, 0)  # h = δ/2;  E S² = σ² + h²
+        spread = np.sqrt((2 * sigma**4 + 4 * sigma**2 * h2) / y.shape[1])  # sd(S²) of the mixture
+        low = np.maximum(h2 - math.sqrt(2 * accuracy.log_eta) * spread, 0)
+        needed[index] = np.minimum(accuracy.em_samples(2 * np.sqrt(low)), accuracy.close_samples)
+    return np.ceil(needed).astype(np.intp)
+
+
+def estimate(batches: Batches, accuracy: Accuracy) -> Estimates:
+    """Lines 6 to 13 of Algorithm 5: the estimator that fits the regime, for the answers at hand."""
+    q, sigma, c = len(batches.answers), accuracy.sigma, accuracy.constants
+    mu, stderr, regime = np.empty((q, 2)), np.empty((q, 2)), np.empty(q, dtype=np.intp)
+    # With a fixed batch, γ says nothing about the batch's accuracy: only σ sets the scale.
+    scale = sigma if accuracy.batch else max(sigma, accuracy.gamma)
+    close = REGIMES.index("moments" if accuracy.batch or sigma > accuracy.gamma else "single")
+    for index, y in batches.by_size():
+        groups = c.number_of_groups(accuracy.log_eta, y.shape[1])
+        moments = mixture.moments(y, sigma, batches=groups)
+        far = np.ptp(moments.value, axis=1) > c.regime_switch * scale
+        regime[index] = np.where(far, REGIMES.index("em"), close)
+        near = moments if REGIMES[close] == "moments" else mixture.single(y)
+        mu[index], stderr[index] = near.value, near.stderr
+        if far.any():
+            em = mixture.em(y[far], sigma)
+            mu[index[far]], stderr[index[far]] = em.value, em.stderr
+    return Estimates(mu, stderr, regime)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """‖β¹ − β²‖ as measured, with confidence limits; low = 0 if two vectors cannot be told from one."""
+
+    value: float
+    low: float
+    high: float
+
+
+def measure_gap(batches: Batches, sigma: float, eta: float, sigma2_error: float = 0.0) -> Gap:
+    """Estimate ‖β¹ − β²‖ from the variances of the batches of Gaussian queries.
+
+    Notes
+    -----
+    Erratum 2: over x ~ N(0, I), E[4(S² − σ²)] = ‖β¹ − β²‖², with S² the sample variance of a batch. Two things are
+    uncertain: the noise of S² decides whether there is a distance at all; and the mean of m squares ⟨x, Δ⟩² is
+    ‖Δ‖² χ²_m/m. `sigma2_error` is the standard error of σ², if σ was measured: it shifts all queries together.
+    """
+    from scipy.special import chdtri
+
+    m = len(batches.answers)
+    squares, variances = np.empty(m), np.empty(m)
+    for index, y in batches.by_size():
+        squares[index] = 4 * (y.var(axis=1, ddof=1) - sigma**2)
+        h2 = np.maximum(squares[index] / 4, 0)
+        variances[index] = 16 * (2 * sigma**4 + 4 * sigma**2 * h2) / (y.shape[1] - 1)  # of 4 S²
+    z = NormalDist().inv_cdf(1 - eta / 4)
+    noise = math.hypot(math.sqrt(float(variances.mean()) / m), 4 * sigma2_error)
+    value = float(squares.mean())
+    low, high = (
+        max(0.0, value + sign * z * noise) / (chdtri(m, p) / m) for sign, p in ((-1, eta / 4), (1, 1 - eta / 4))
+    )
+    return Gap(math.sqrt(max(0.0, value)), math.sqrt(low), math.sqrt(high))
+
+
+def measure_sigma(n: int, samples: int) -> Method[tuple[float, float]]:
+    """Ask x = 0, whose answers are pure noise: returns σ and the standard error of σ²."""
+    y = yield Round(zero(n), samples, "noise: x = 0")
+    variance = float(y.var(ddof=1))
+    return math.sqrt(variance), variance * math.sqrt(2 / (samples - 1))

@@ -1,0 +1,165 @@
+"""The noiseless scheme of the appendix: σ = 0, exact recovery."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.decode import basis_pursuit
+from mixsense.errors import InvalidInput, ModelError
+from mixsense.methods.design import gaussian
+from mixsense.methods.paper.constants import Constants, preset
+from mixsense.methods.paper.decoding import one_vector, supported_sparsity
+from mixsense.methods.paper.options import number_of_queries
+from mixsense.problem import Problem
+from mixsense.recovery import Recovery
+from mixsense.rounds import Method, Round
+
+EQUAL = 1e-9
+"""Answers that differ by less than this share of the largest answer are equal (erratum 22)."""
+FOREVER = 100
+"""A query that has shown one value in so many answers has two that are equal within rounding."""
+
+
+def noiseless(
+    problem: Problem, rng: np.random.Generator, m: int | None = None, constants: str | Constants = "practical"
+) -> Method[Recovery]:
+    """Recover both vectors exactly from answers without noise.
+
+    Parameters
+    ----------
+    problem : Problem
+        n, and k (or give m); σ must be 0 or None; γ is not used.
+    rng : Generator
+        Draws the queries.
+    m : int, optional
+        Number of Gaussian queries; c_s k log n, at most n, by default.
+    constants : "practical", "theory" or Constants
+        For c_s.
+
+    Returns
+    -------
+    Recovery
+
+    Notes
+    -----
+    Appendix "Discussion on Noiseless Setting". Differs from the print: (1) a query is asked only until both of its
+    values have been seen, three answers on average instead of 2 log₂ m; (2) one answer to the sum query aligns a
+    query (erratum 22), and the difference is asked only where that answer fits both orders.
+    """
+    c = preset(constants)
+    if problem.sigma:
+        raise InvalidInput(
+            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='paper'",
+            sigma=problem.sigma,
+        )
+    wanted = number_of_queries(problem, "noiseless", m, c)
+    m = wanted if m is not None else min(wanted, max(problem.n, 2))  # n exact equations determine any vector
+    X = gaussian(m, problem.n, rng, problem.limit)
+
+    values = yield from both_values(X, problem.eta / 2)
+    if (values[:, 0] == values[:, 1]).all():
+        vector = basis_pursuit(X / math.sqrt(m), values[:, 0] / math.sqrt(m)).value
+        return one_vector(vector, status="single", error_bound=0.0, sigma=0.0, diagnostics=_story(m, c, problem, []))
+    u, v = yield from align_exactly(X, values)
+    vectors = basis_pursuit(X / math.sqrt(m), np.stack([u, v], axis=1) / math.sqrt(m)).value.T
+    exact = (vectors != 0).sum(axis=1) < m
+    warnings = (
+        [] if exact.all() or m >= problem.n else ["m queries do not determine vectors this dense: give a larger k or m"]
+    )
+    return Recovery(
+        vectors=vectors,
+        status="uncertain" if warnings else "certified",
+        error_bound=math.inf if warnings else 0.0,
+        sigma=0.0,
+        diagnostics=_story(m, c, problem, warnings) | {"aligned_means": [u.tolist(), v.tolist()]},
+    )
+
+
+def both_values(X: Array, eta: float) -> Method[Array]:
+    """Step 1: ask each query until both of its values have been seen; returns (m, 2), ascending.
+
+    For two different vectors every query has two values, so that a query is asked as long as it takes, once another
+    has shown two. If none has in log₂(1/η) answers beyond the first of each, there is one vector only, but for
+    probability η.
+    """
+    m = len(X)
+    base = Round(X, 2, "base queries: two answers each")
+    y = yield base
+    X[:] = base.queries
+    low, high = y.min(axis=1), y.max(axis=1)
+    asked = 2
+
+    def unseen() -> Index:
+        scale = max(np.abs(low).max(), np.abs(high).max())
+        return np.flatnonzero(high - low <= EQUAL * scale)
+
+    def best() -> Recovery:
+        # The mean model is within half the distance of the two values; where only one was seen, that of the others.
+        half = (high - low) / 2
+        half[unseen()] = np.median(half)
+        middle, radius = (low + high) / (2 * math.sqrt(m)), float(np.linalg.norm(half)) / math.sqrt(m)
+        vector = basis_pursuit(X / math.sqrt(m), middle, max(radius, float(np.linalg.norm(middle)) / 2)).value
+        return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
+
+    while len(open_ := unseen()):
+        if (len(open_) == m and m * (asked - 1) >= math.log2(1 / eta)) or asked > FOREVER:
+            break
+        y = yield Round(X[open_], 1, f"base queries: {len(open_)} have shown one value only", best)
+        low[open_] = np.minimum(low[open_], y[:, 0])
+        high[open_] = np.maximum(high[open_], y[:, 0])
+        asked += 1
+    equal = unseen()
+    high[equal] = low[equal]
+    return np.stack([low, high], axis=1)
+
+
+def align_exactly(X: Array, values: Array) -> Method[tuple[Array, Array]]:
+    """Step 2: one answer to x₁ + xᵢ tells which values of xᵢ and of x₁ belong to the same vector.
+
+    The first query's part is played by the one whose values are furthest apart, which ties least.
+    """
+    m = len(X)
+    pivot = int(np.ptp(values, axis=1).argmax())
+    others = np.flatnonzero(np.arange(m) != pivot)
+    same = np.ones(m, dtype=np.bool_)
+    scale = EQUAL * np.abs(values).max() * 10
+    a, b = values[others], values[pivot]  # (m − 1, 2), (2,)
+
+    def best() -> Recovery:
+        vector = basis_pursuit(X / math.sqrt(m), values.mean(axis=1) / math.sqrt(m)).value
+        return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
+
+    undecided = np.arange(len(others))
+    for sign, label in ((1, "sums"), (-1, "differences")):
+        z = yield Round(X[others[undecided]] + sign * X[pivot], 1, f"alignment: {label}", best)
+        left = a[undecided]
+        together = np.abs(left + sign * b - z).min(axis=1)  # same order: a₁ + b₁ or a₂ + b₂
+        crossed = np.abs(left + sign * b[::-1] - z).min(axis=1)
+        if (np.minimum(together, crossed) > scale).any():
+            i = int(np.argmax(np.minimum(together, crossed)))
+            raise ModelError(
+                f"the answer {z[i, 0]:g} to a {label[:-1]} query is no {label[:-1]} of the values {left[i]} and {b} "
+                "seen before: the answers are noisy or not linear in x; use method='paper' if they are noisy",
+            )
+        same[others[undecided]] = together <= crossed
+        undecided = undecided[np.maximum(together, crossed) <= scale]
+        if not len(undecided):
+            break
+    u = np.where(same, values[:, 0], values[:, 1])
+    v = np.where(same, values[:, 1], values[:, 0])
+    return u, v
+
+
+def _story(m: int, c: Constants, problem: Problem, warnings: list[str]) -> dict[str, object]:
+    printed = math.ceil(c.noiseless_repeats * math.log2(m)) * (3 * m - 2)
+    return {
+        "method": "noiseless",
+        "constants": c.name,
+        "m": m,
+        "k": problem.k or supported_sparsity(m, problem.n, c),
+        "printed_queries": printed,
+        "warnings": warnings,
+    }

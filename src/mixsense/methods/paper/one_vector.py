@@ -1,0 +1,116 @@
+"""Algorithm 9: one vector for both, where γ is as large as their distance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mixsense import mixture
+from mixsense.arrays import Array
+from mixsense.methods.design import gaussian
+from mixsense.methods.paper.constants import Constants
+from mixsense.methods.paper.decoding import decode, decoding_error, one_vector, supported_sparsity
+from mixsense.methods.paper.estimate import Accuracy, Batches, Gap, measure_gap, measure_sigma
+from mixsense.methods.paper.noiseless import noiseless
+from mixsense.methods.paper.options import Settings
+from mixsense.problem import Problem
+from mixsense.recovery import Recovery
+from mixsense.rounds import Method
+
+
+def single(
+    problem: Problem,
+    rng: np.random.Generator,
+    m: int | None = None,
+    batch: int | None = None,
+    constants: str | Constants = "practical",
+) -> Method[Recovery]:
+    """Recover one vector that stands for both, as Algorithm 9 does.
+
+    Parameters
+    ----------
+    problem : Problem
+        n, γ, η, and σ (measured if None), k (or give m).
+    rng : Generator
+        Draws the queries.
+    m : int, optional
+        Number of Gaussian queries; c_s k log n by default.
+    batch : int, optional
+        Fixed number of answers to every query.
+    constants : "practical", "theory" or Constants
+        The numbers that the paper leaves open.
+
+    Returns
+    -------
+    Recovery
+        Both rows are equal; status "single", or "uncertain" if γ is below 0.8 ‖β¹ − β²‖.
+
+    Notes
+    -----
+    Algorithm 9, Theorem 1 (case 2). Differs from the print: (1) ‖β¹ − β²‖, which T needs, is measured from a first
+    batch; (2) where γ < ‖β¹ − β²‖ the precision ‖β¹ − β²‖ takes its place, as the proof says, and below 0.8 ‖β¹ − β²‖
+    a warning names the method that recovers two.
+    """
+    settings = Settings.of(problem, "single", m, batch, constants)
+    c, m = settings.constants, settings.m
+    sigma, sigma2_error = problem.sigma, 0.0
+    if sigma is None:
+        sigma, sigma2_error = yield from measure_sigma(problem.n, c.noise_samples)
+        if sigma == 0:
+            return (yield from noiseless(replace(problem, sigma=0.0), rng, m=m, constants=c))
+    accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(m / problem.eta), c, settings.batch)
+
+    X = gaussian(m, problem.n, rng, problem.limit)
+    batches = Batches(m)
+    yield from batches.top_up(X, accuracy.test_samples, "base queries: how far apart are the vectors", None)
+    gap = measure_gap(batches, sigma, problem.eta, sigma2_error)
+
+    def best(status: str = "budget") -> Recovery:
+        return fit_one(X, batches, problem, accuracy, status, sigma2_error)
+
+    if batch is None:
+        accuracy = replace(accuracy, gamma=max(accuracy.gamma, gap.value))
+        epsilon = (accuracy.gamma - c.single_fraction * gap.value) / c.single_noise  # √2 ε + 0.8 ‖Δ‖ = γ
+        size = math.ceil(c.single_samples / 4 * (sigma / epsilon) ** 2 * accuracy.log_eta)
+        yield from batches.top_up(X, size, "base queries", best)
+    return best("single")
+
+
+def fit_one(
+    X: Array,
+    batches: Batches,
+    problem: Problem,
+    accuracy: Accuracy,
+    status: str,
+    sigma2_error: float = 0.0,
+    warnings: list[str] | None = None,
+) -> Recovery:
+    """Decode the midpoints of all batches to one vector (lines 3 to 9 of Algorithm 9)."""
+    c, (m, n) = accuracy.constants, X.shape
+    gap: Gap = measure_gap(batches, accuracy.sigma, problem.eta, sigma2_error)
+    u, stderr = np.empty(m), np.empty(m)
+    for index, y in batches.by_size():
+        midpoint = mixture.single(y)
+        u[index], stderr[index] = midpoint.value[:, 0], midpoint.stderr[:, 0]
+    vector = decode(X, u[None], stderr, c, accuracy.gamma)[0]
+    bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c) + gap.high / 2
+    warnings = list(warnings or [])
+    if status == "single" and problem.gamma is not None and problem.gamma <= c.single_fraction * gap.low:
+        status = "uncertain"
+        warnings.append(
+            f"the vectors are about {gap.value:.3g} apart, gamma is {problem.gamma:g}: one vector cannot stand for "
+            "both with this precision; use method='paper'"
+        )
+    diagnostics: dict[str, Any] = {
+        "method": "single",
+        "constants": c.name,
+        "m": m,
+        "gap": {"value": gap.value, "low": gap.low, "high": gap.high},
+        "snr": (gap.value / accuracy.sigma) ** 2,
+        "midpoints": u.tolist(),
+        "warnings": warnings,
+    }
+    return one_vector(vector, status=status, error_bound=bound, sigma=accuracy.sigma, diagnostics=diagnostics)

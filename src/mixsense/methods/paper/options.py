@@ -1,0 +1,47 @@
+"""What the paper's methods need to be told, checked before anything is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mixsense.errors import InvalidInput
+from mixsense.methods.paper.constants import Constants, preset
+from mixsense.problem import Problem, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options that the paper's methods share."""
+
+    m: int
+    batch: int | None
+    constants: Constants
+
+    @classmethod
+    def of(cls, problem: Problem, method: str, m: Any, batch: Any, constants: str | Constants) -> Settings:
+        """Check the options of a noisy method against the problem."""
+        if problem.sigma == 0:
+            raise InvalidInput(f"sigma is 0; method={method!r} is for noisy answers: use method='noiseless'", sigma=0)
+        if batch is not None:
+            batch = whole("batch", batch, 4, "answers to each query; the paper's figures used about 100 and 600")
+        if problem.gamma is None and batch is None:
+            raise InvalidInput(f"gamma is None: method={method!r} needs one, such as gamma=0.1, or a fixed batch")
+        c = preset(constants)
+        if problem.sigma is None and c.name == "theory":
+            raise InvalidInput("sigma is None: the proofs' constants hold for a known sigma; give it")
+        return cls(number_of_queries(problem, method, m, c), batch, c)
+
+
+def number_of_queries(problem: Problem, method: str, m: Any, constants: Constants) -> int:
+    """Return m as given, or c_s k log n; refuse shares that the paper's methods do not know."""
+    if problem.weights is not None and problem.weights != (0.5, 0.5):
+        raise InvalidInput(
+            f"weights is {problem.weights!r}: method={method!r} assumes equal shares; leave weights out",
+            weights=problem.weights,
+        )
+    if m is not None:
+        return whole("m", m, 2, "the number of Gaussian queries, e.g. 4 k log n")
+    if problem.k is None:
+        raise InvalidInput(f"k is None: method={method!r} asks c_s k log n queries; give k, or their number m")
+    return constants.number_of_queries(problem.n, problem.k)

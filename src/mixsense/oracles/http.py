@@ -1,0 +1,324 @@
+"""An oracle behind an address: each question is a POST of JSON, each answer a number in the JSON that comes back."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import random
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput, OracleError
+from mixsense.oracles.template import Answer, Body, shortened
+from mixsense.oracles.transport import Headers, Reply, Target, Transient, Wire
+from mixsense.problem import real, whole
+
+FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
+"""Seconds before the first retry; each further one waits twice as long, up to the second number."""
+
+
+class HTTPOracle:
+    """Asks an HTTP service: a POST of JSON for each answer.
+
+    Parameters
+    ----------
+    url : str
+        The address. Only its host is contacted, and those in `hosts` if a redirect (307, 308) leads there.
+    body : str, dict or list
+        The JSON body, with placeholders for the query: "$x" (list of numbers), "$x[0]", "$features" (name: number),
+        "$features.NAME", "$id" (a fresh random id). See `remote.template.Body`.
+    answer : str
+        Where the number is in the JSON answer, such as ``result.score`` or ``outputs[0]``; "" if it is the answer.
+    headers : mapping, optional
+        Name → value; ``env:NAME`` stands for an environment variable, and secrets are taken from there only.
+    features : sequence of str, optional
+        Names of the query's entries, for "$features".
+    rate : float, optional
+        Most requests a second, retries included.
+    concurrency : int
+        Most requests at a time.
+    timeout : float
+        Seconds for one request.
+    retries : int
+        How often a question is sent again after 408, 429, 5xx, a time-out or a broken connection, each time after a
+        longer wait; a Retry-After of the service is respected.
+    limit : float
+        Seconds for one question with all its retries.
+    hosts : iterable of str, optional
+        Further hosts that a redirect may lead to; headers from the environment are not sent there.
+    fresh : bool
+        A new connection for every request. Proxies of the environment are never used, cookies never sent back.
+
+    Attributes
+    ----------
+    count : int
+        Answers given so far.
+    requests : int
+        Requests sent so far.
+
+    Examples
+    --------
+    >>> oracle = HTTPOracle("http://127.0.0.1:9/score", body={"inputs": "$x"}, answer="result.score")
+    >>> oracle
+    HTTPOracle('http://127.0.0.1:9/score')
+    >>> oracle.close()
+    """
+
+    def __init__(
+        self,
+        url: str,
+        body: Any = '{"x": "$x"}',
+        answer: str = "y",
+        headers: Mapping[str, str] | None = None,
+        features: Sequence[str] | None = None,
+        rate: float | None = None,
+        concurrency: int = 8,
+        timeout: float = 30.0,
+        retries: int = 5,
+        limit: float = 300.0,
+        hosts: Iterable[str] | None = None,
+        fresh: bool = False,
+    ) -> None:
+        self._body, self._answer = Body(body, features), Answer(answer)
+        self._concurrency = whole("concurrency", concurrency, 1, "the most requests at a time")
+        self._timeout = real("timeout", timeout, "seconds for one request", 0.0, strict=True)
+        self._limit = real("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
+        self._retries = whole("retries", retries, 0, "how often a question is sent again")
+        self._pace = _Pace(None if rate is None else real("rate", rate, "requests a second", 0.0, strict=True))
+        self._wire = Wire(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
+        self._start()
+
+    def _start(self) -> None:
+        self._at_once = threading.BoundedSemaphore(self._concurrency)
+        self._lock = threading.Lock()
+        self._halts: set[threading.Event] = set()
+        self._closed = False
+        self._seen_cookie = False
+        self.count = self.requests = 0
+        weakref.finalize(self, self._wire.close)  # where nobody closes it
+
+    def __call__(self, queries: ArrayLike, repeats: int) -> Array:
+        """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
+        X = np.asarray(queries, dtype=np.float64)
+        repeats = whole("repeats", repeats, 1, "how often each query is asked")
+        if X.ndim != 2 or not np.isfinite(X).all():
+            raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
+        self._body.check(X.shape[1])
+        answers = np.full((len(X), repeats), np.nan)
+        halt = threading.Event()
+        with self._lock:
+            if self._closed:
+                raise OracleError(f"the oracle {self._wire.target} is closed: make a new one")
+            self._halts.add(halt)
+        try:
+            self._fill(X, answers, halt)
+            if np.isnan(answers).any():
+                raise _Halted(f"POST {self._wire.target}: stopped before all questions were answered")
+        except OracleError as error:
+            error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
+            raise
+        finally:
+            halt.set()
+            with self._lock:
+                self._halts.discard(halt)
+        return answers
+
+    def _fill(self, X: Array, answers: Array, halt: threading.Event) -> None:
+        slots = iter(np.ndindex(answers.shape))
+
+        def work() -> None:
+            try:
+                while not halt.is_set():
+                    with self._lock:
+                        slot = next(slots, None)
+                    if slot is None:
+                        return
+                    answers[slot] = self._one(X[slot[0]], halt)
+            except BaseException:
+                halt.set()  # the other workers need not go on
+                raise
+
+        workers = min(self._concurrency, answers.size)
+        if workers <= 1:
+            work()
+            return
+        with ThreadPoolExecutor(workers, "mixsense-http") as pool:
+            running = [pool.submit(work) for _ in range(workers)]
+            try:
+                errors = [error for future in running if (error := future.exception()) is not None]
+            except BaseException:  # Ctrl-C: the workers end at their next pause
+                halt.set()
+                raise
+        if errors:
+            raise next((error for error in errors if not isinstance(error, _Halted)), errors[0])
+
+    def _one(self, x: Array, halt: threading.Event) -> float:
+        """Ask one question until it is answered, refused, or out of time."""
+        content = self._body.fill(x)
+        end, last, reply, sent = math.inf, "", None, 0
+        asked = self._wire.target  # another one after a redirect
+        for attempt in range(self._retries + 1):
+            if attempt:
+                wait = self._wait(attempt, reply)
+                if time.monotonic() + wait > end:
+                    last += f"; the next try would be in {wait:.0f} s, and the limit is {self._limit:g} s"
+                    break
+                if halt.wait(wait):
+                    raise _Halted("stopped")
+            self._pace.take(halt)
+            with self._at_once:
+                if halt.is_set():
+                    raise _Halted("stopped")
+                with self._lock:
+                    self.requests += 1
+                sent += 1
+                end = min(end, time.monotonic() + self._limit)
+                try:
+                    reply = self._wire.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
+                except Transient as error:
+                    reply, last, asked = None, str(error), error.target
+                    continue
+                except OracleError as error:
+                    raise self._error(str(error), **error.data) from None
+            asked = reply.target
+            if reply.status == 200:
+                return self._number(reply)
+            last = f"status {reply.status}"
+            if reply.status not in (408, 429) and reply.status < 500:
+                what = shortened(reply.content) or "no text"
+                raise self._error(
+                    f"POST {asked}: refused with status {reply.status} ({what}): {_hint(reply.status)}",
+                    status=reply.status,
+                )
+        status = None if reply is None else reply.status
+        came = f", {shortened(reply.content)}" if reply is not None and reply.content else ""
+        raise self._error(
+            f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
+            "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",
+            status=status,
+        )
+
+    def _number(self, reply: Reply) -> float:
+        try:
+            number = self._answer.read(reply.content)
+        except OracleError as error:
+            raise self._error(f"POST {reply.target}: {error}", **error.data) from None
+        with self._lock:
+            self.count += 1
+            self._seen_cookie = self._seen_cookie or "set-cookie" in reply.headers
+        return number
+
+    def _error(self, message: str, **data: Any) -> OracleError:
+        data = {key: self._hide(value) if isinstance(value, str) else value for key, value in data.items()}
+        return OracleError(self._hide(message), **data)
+
+    def _hide(self, text: str) -> str:
+        query = self._wire.target.query
+        return self._wire.headers.hide(text.replace(query, "[query]") if query else text)
+
+    def _wait(self, attempt: int, reply: Reply | None) -> float:
+        backoff = min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
+        asked = _retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
+        if asked and reply is not None and reply.status == 429:
+            self._pace.hold(min(asked, self._limit))
+        return max(backoff, asked)
+
+    def caller(self, fresh: bool, cookies: bool) -> HTTPOracle:
+        """Return an oracle for the same service that asks one question at a time, as another kind of caller.
+
+        Parameters
+        ----------
+        fresh : bool
+            A new connection for every request, or all over one.
+        cookies : bool
+            Send back the cookies that the service sets.
+        """
+        other = object.__new__(HTTPOracle)
+        other.__dict__.update(self.__dict__, _concurrency=1)  # the pace is shared: the rate is for all callers together
+        wire = self._wire
+        other._wire = Wire(wire.target, wire.headers, wire.hosts, 1, fresh, cookies)
+        other._start()
+        return other
+
+    @property
+    def fresh(self) -> bool:
+        """Whether every request has a connection of its own."""
+        return self._wire.fresh
+
+    @property
+    def sets_cookies(self) -> bool:
+        """Whether the service set a cookie in an answer so far."""
+        return self._seen_cookie
+
+    def stop(self) -> None:
+        """Let every call end soon: requests that are out are waited for, no other is sent."""
+        for halt in tuple(self._halts):  # without the lock: a signal handler may call this
+            halt.set()
+
+    def close(self) -> None:
+        """Stop what waits, and close the connections."""
+        self._closed = True
+        self.stop()
+        self._wire.close()
+
+    def __enter__(self) -> HTTPOracle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"HTTPOracle({str(self._wire.target)!r})"
+
+
+class _Halted(OracleError):
+    pass
+
+
+class _Pace:
+    """Lets requests through at most so often."""
+
+    def __init__(self, rate: float | None) -> None:
+        self._gap = 1.0 / rate if rate else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def take(self, halt: threading.Event) -> None:
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self._gap
+        if start > now:
+            halt.wait(start - now)
+
+    def hold(self, seconds: float) -> None:
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+
+
+def _retry_after(text: str) -> float:
+    """Return the seconds that a Retry-After header asks for, given as seconds or as a date."""
+    try:
+        return max(0.0, float(int(text)))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _hint(status: int) -> str:
+    if status in (401, 403):
+        return "give a header with a valid key, e.g. Authorization=env:TOKEN"
+    if status in (404, 405):
+        return "give the address that takes a POST"
+    return "give the body that the service expects" if status >= 400 else "needed is status 200"

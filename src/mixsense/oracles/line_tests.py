@@ -1,0 +1,151 @@
+"""The statistics of the preflight: tests that hold for answers from two linear models at random, plus noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mixsense.arrays import Array
+
+STOPS = np.array([0.0, 1 / 3, 2 / 3, 1.0])
+"""Where on a line the points are."""
+BENDS = np.array([[1.0, -1.0, -1.0, 1.0], [-1.0, 3.0, -3.0, 1.0]])
+"""The second and the third difference over these points: 0 for a line, and the third one for a parabola too."""
+SURE = 0.001
+"""A check speaks of a problem only if chance would show the same less often than this."""
+MISFIT = 1.0
+"""Logarithm of how much worse two straight lines may fit than any two values at each stop, mean over the lines: below
+0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise."""
+FLAT = 1e-3
+"""A bend of a line by less than this share of the answers' range is of no importance."""
+
+
+def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, float]:
+    """Test whether the mean of lines (lines, rounds, stops) bends: p-value, largest bend, what would have been seen."""
+    from scipy import special
+
+    def tested(y: Array, bend: Array, error: float) -> tuple[Array, Array]:
+        C = y @ bend  # (lines, rounds)
+        return C.mean(axis=1), C.var(axis=1, ddof=1) / C.shape[1] + error + 1e-300
+
+    def fisher(mean: Array, variance: Array) -> float:  # bends of any sign
+        each = 2 * special.stdtr(lines.shape[1] - 1, -np.abs(mean) / np.sqrt(variance))
+        return float(special.chdtrc(2 * len(each), -2 * np.log(np.maximum(each, 1e-300)).sum()))
+
+    def together(mean: Array, variance: Array) -> float:  # all to the same side: the probability of a smaller sum
+        return float(special.stdtr(freedom, mean.sum() / math.sqrt(variance.sum())))
+
+    freedom = (lines.shape[1] - 1) * len(lines) / 2
+    square = (lines - (lines.min() + lines.max()) / 2) ** 2
+    square_error = 4 * blur * float(np.mean(square))
+    mean, variance = tested(lines, BENDS[0], 4 * blur)
+    side = together(mean, variance)
+    p_values = (
+        fisher(mean, variance),
+        fisher(*tested(lines, BENDS[1], 20 * blur)),
+        fisher(*tested(square, BENDS[1], 20 * square_error)),
+        2 * min(side, 1 - side),
+        together(*tested(square, BENDS[0], 4 * square_error)),  # the parabola is open above, unless something clips
+    )
+    seen = special.stdtrit(freedom, 1 - SURE / 10) * math.sqrt(variance.sum()) / len(mean)
+    # The middle of a parabola with second difference C over these stops is 9/16 C off its chord: take C / 2.
+    return min(1.0, 5 * min(p_values)), float(np.abs(mean).max() / 2 / scale), float(seen / 2 / scale)
+
+
+def misfit(lines: Array, blur: float) -> float:
+    """Return the mean over lines of log(square error of two straight lines / that of two values at each stop)."""
+    found = [math.log((_two_lines(y) + y.size * blur) / (_two_values(y) + y.size * blur + 1e-300)) for y in lines]
+    return float(np.mean(found))
+
+
+def _two_values(y: Array) -> float:
+    """Return the square error of y (rounds, stops) about the best two values at each stop."""
+    best = 0.0
+    for values in np.sort(y, axis=0).T:
+        best += min(
+            float(sum(len(part) * part.var() for part in (values[:i], values[i:]))) for i in range(1, len(values))
+        )
+    return best
+
+
+def _two_lines(y: Array) -> float:
+    """Return the square error of y (rounds, stops) about the best two straight lines, each answer with the nearer."""
+    t = np.broadcast_to(STOPS, y.shape).ravel()
+    i, j = np.nonzero(t[:, None] < t)  # a line through each pair of answers
+    slope = (y.ravel()[j] - y.ravel()[i]) / (t[j] - t[i])
+    error = (y.ravel() - y.ravel()[i, None] - slope[:, None] * (t - t[i, None])) ** 2  # (pairs, answers)
+    near = np.sort(error, axis=1)[:, : y.size // 3].sum(axis=1)
+    first = np.argsort(near)[:48]  # one of the two lines has many answers beside it; the other may have few
+    cost = np.array([np.minimum(error[a], error).sum(axis=1) for a in first])
+    a, b = np.unravel_index(int(cost.argmin()), cost.shape)
+    mine, best = error[first[a]] <= error[b], float(cost.min())
+    for _ in range(5):
+        fits = [np.polynomial.Polynomial.fit(t[part], y.ravel()[part], 1) for part in (mine, ~mine) if _spans(t[part])]
+        if len(fits) < 2:
+            break
+        errors = [(y.ravel() - fit(t)) ** 2 for fit in fits]
+        mine, best = errors[0] <= errors[1], min(best, float(np.minimum(*errors).sum()))
+    return best
+
+
+def _spans(t: Array) -> bool:
+    return len(np.unique(t)) > 1
+
+
+def off_line(first: float, beside: Array, tolerance: float) -> int:
+    """Return how many of the answers on a tiny line from the first query miss the straight line that most are on."""
+    t = 1.0 + np.arange(len(beside))
+    slopes = (beside - first) / t
+    miss = np.abs(first + np.outer(slopes, t) - beside) > max(tolerance, 1e-9 * float(np.abs(beside).max()))
+    return int(miss.sum(axis=1).min())
+
+
+def unequal_levels(groups: Array) -> float:
+    """Return the p-value of equal levels in all groups (groups, size), by Kruskal and Wallis' test."""
+    from scipy import special  # scipy.stats has this test, and takes a second to import
+
+    _, place, ties = np.unique(groups, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(ties) - (ties - 1) / 2)[place].reshape(groups.shape)
+    N = groups.size
+    H = groups.shape[1] * ((ranks.mean(axis=1) - (N + 1) / 2) ** 2).sum() * 12 / (N * (N + 1))
+    return float(special.chdtrc(len(groups) - 1, H / (1 - float((ties**3.0 - ties).sum()) / (N**3 - N))))
+
+
+def unequal_spreads(groups: Array, rng: np.random.Generator, tries: int = 1999) -> float:
+    """Return the p-value of equal spreads in all groups (groups, size): what is left of each mean is permuted."""
+    rest = groups - groups.mean(axis=1, keepdims=True)
+
+    def unequal(rest: Array) -> Array:
+        found: Array = np.abs(rest).mean(axis=-1).var(axis=-1)
+        return found
+
+    shuffled = rng.permuted(np.broadcast_to(rest.ravel(), (tries, rest.size)), axis=1).reshape(tries, *rest.shape)
+    return float((1 + np.sum(unequal(shuffled) >= unequal(rest) * (1 - 1e-9))) / (tries + 1))
+
+
+def wider_spread(new: Array, kept: Array, rng: np.random.Generator, tries: int = 4999) -> float:
+    """Return the p-value of: new callers see no larger spread than one caller; both (visits, places).
+
+    If the routing takes no notice of the caller, all answers to one query are alike, whoever asks: permute them.
+    """
+    y = np.concatenate([new, kept])  # (2 visits, places)
+    floor = 1e-12 * float(np.ptp(y)) ** 2 + 1e-300
+
+    def ratio(y: Array) -> Array:
+        first, second = y[..., : len(new), :], y[..., len(new) :, :]
+        widths: list[Array] = [part.var(axis=-2).sum(axis=-1) + floor for part in (first, second)]
+        return widths[0] / widths[1]
+
+    order = np.argsort(rng.random((tries, *y.shape)), axis=1)
+    mixed = ratio(np.take_along_axis(y[None], order, axis=1))
+    return float((1 + np.sum(mixed >= ratio(y) * (1 - 1e-9))) / (tries + 1))
+
+
+def rounding(y: Array) -> float:
+    """Return the step of rounded answers, such as 1 or 0.01; 0 if they are not rounded."""
+    for digits in range(5):
+        scaled = y * 10.0**digits
+        if np.all(np.abs(scaled - np.round(scaled)) < 1e-6):
+            return 10.0**-digits
+    return 0.0

@@ -1,0 +1,306 @@
+"""A look at an oracle before it is asked: whether it is constant, cached, sticky, or not linear over the box.
+
+Each check holds for an oracle that answers with one of two linear models at random, plus noise: the mean of its answers
+is then linear in the query, although no single answer is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.errors import OracleError
+from mixsense.features.units import Units
+from mixsense.oracles.line_tests import (
+    FLAT,
+    MISFIT,
+    STOPS,
+    SURE,
+    bend_test,
+    misfit,
+    off_line,
+    rounding,
+    unequal_levels,
+    unequal_spreads,
+    wider_spread,
+)
+from mixsense.problem import generator, whole
+from mixsense.rounds import Oracle, checked_answers
+
+REPEATS = 12
+"""Times that one query is asked again; and as many queries right beside it. Three times as many where in doubt."""
+LINES, ROUNDS = 8, 8
+"""Lines through the box, and how often each of the points on a line is asked."""
+PLACES, VISITS = 4, 6
+"""Queries, and how often each is asked, by each kind of caller."""
+JITTER = 1e-3
+"""Queries that are repeated in the line check differ by this share of the box, so that no cache answers."""
+SEEN = 0.05
+"""A dependence on the inputs is taken as seen below this p-value."""
+DEFAULT_RANGE = 2.0
+"""Without a box, each input runs from minus to plus this."""
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one check found: its name, "ok", "note" or "problem", and a line that explains it."""
+
+    name: str
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What is known of an oracle before it is asked.
+
+    Parameters
+    ----------
+    verdicts : tuple of Verdict
+        One a check, in the order in which they were made.
+    requests : int
+        Answers that this took; retries come on top.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    requests: int
+
+    @property
+    def problems(self) -> tuple[Verdict, ...]:
+        """The verdicts that speak against asking this oracle."""
+        return tuple(verdict for verdict in self.verdicts if verdict.level == PROBLEM)
+
+    def __getitem__(self, name: str) -> Verdict:
+        """Return a verdict by its name."""
+        return next(verdict for verdict in self.verdicts if verdict.name == name)
+
+    def summary(self) -> str:
+        """Return the verdicts as text, one a line."""
+        lines = [f"preflight: {self.requests} answers"]
+        return "\n".join(lines + [f"  {v.level:<8} {v.name:<9} {v.text}" for v in self.verdicts])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what can be stored as JSON; `from_dict` reads it."""
+        return {"requests": self.requests, "verdicts": [asdict(verdict) for verdict in self.verdicts]}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Preflight:
+        """Return a stored preflight."""
+        return cls(tuple(Verdict(**verdict) for verdict in data["verdicts"]), data["requests"])
+
+
+def cost(oracle: Oracle) -> int:
+    """Return the most answers that a preflight of this oracle takes."""
+    callers = 3 if hasattr(oracle, "caller") else 0
+    return 1 + 6 * REPEATS + len(STOPS) * LINES * ROUNDS + callers * PLACES * VISITS
+
+
+def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None = None, seed: Any = 0) -> Preflight:
+    """Look at an oracle before it is asked.
+
+    Parameters
+    ----------
+    oracle : callable
+        The oracle. If it is an `HTTPOracle`, it is also asked as other callers, to see whether it is sticky.
+    n : int
+        Length of a query.
+    box : sequence of (low, high), optional
+        The range of each input; −2 to 2 if left out.
+    seed : int or Generator
+        Source of the queries.
+
+    Returns
+    -------
+    Preflight
+        The verdicts: `answers` (there are any), `noise`, `cached`, `constant`, `linear`, `models` and `sticky`.
+
+    Notes
+    -----
+    *Linear*: along a line the mean of the answers is linear and the mean of their squares a parabola, for every mixture
+    of linear models with noise of constant size; the second and third differences are tested by t over repeated lines.
+    If the noise is small, the answers themselves must lie on two straight lines.
+    *Cached*: one query gives exactly one number, its neighbours do not lie on a line. *Constant*: the answers at 32
+    places differ neither in level (Kruskal–Wallis) nor in spread (permutation test). *Sticky*: at the same queries, new
+    callers see a larger spread than one caller does (permutation test).
+    What cannot be told apart: one model; two that differ by less than the noise; a rare second model (below a share of
+    about 10 %); and a routing by something that a new connection does not change, such as our address or key.
+
+    Examples
+    --------
+    >>> import mixsense as ms
+    >>> oracle = ms.SimulatedOracle(ms.random_pair(12, 3, gap=5.0, seed=1), sigma=0.5, seed=2)
+    >>> report = preflight(oracle, 12, seed=3)
+    >>> [verdict.name for verdict in report.verdicts if verdict.level != "ok"], report.requests
+    ([], 281)
+    """
+    n = whole("n", n, 1, "the length of a query")
+    units = Units.of(n, None, [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
+    look = _Look(oracle, units, generator(seed))
+    try:
+        look.at_all()
+    except OracleError as error:
+        return Preflight((Verdict("answers", PROBLEM, str(error)),), look.count)
+    return Preflight(tuple(look.verdicts), look.count)
+
+
+class _Look:
+    def __init__(self, oracle: Oracle, units: Units, rng: np.random.Generator) -> None:
+        self.oracle, self.units, self.rng = oracle, units, rng
+        self.n = len(units.features)
+        self.count = 0
+        self.verdicts: list[Verdict] = []
+
+    def say(self, name: str, level: str, text: str) -> None:
+        self.verdicts.append(Verdict(name, level, text))
+
+    def ask(self, Z: Array, repeats: int = 1, oracle: Oracle | None = None) -> Array:
+        """Ask coded queries, (q, n) within ±1, in the units of the box; returns (q, repeats)."""
+        answers = (oracle or self.oracle)(self.units.decode(Z), repeats)
+        self.count += len(Z) * repeats
+        return checked_answers(answers, len(Z), repeats)
+
+    def corners(self, count: int) -> Array:
+        return (1 - 2 * JITTER) * self.rng.choice([-1.0, 1.0], (count, self.n))
+
+    def at_all(self) -> None:
+        self.ask(np.zeros((1, self.n)))
+        self.say("answers", OK, "the endpoint answers with numbers")
+        again, beside = self.beside()
+        lines = self.lines()  # (lines, rounds, stops)
+        every = np.concatenate([again, beside, lines.ravel()])
+        scale = float(np.ptp(every))
+        quantum = rounding(every)
+        random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > 20 * FLAT * scale
+        constant, spread_p = self.constant(lines)
+        if not constant:
+            self.linear(lines, scale, quantum)
+            self.models(spread_p, bool(random))
+            if hasattr(self.oracle, "caller"):
+                self.sticky()
+
+    def beside(self) -> tuple[Array, Array]:
+        """Ask one query again and again, then queries on a tiny line beside it."""
+        z = self.rng.uniform(-0.7, 0.7, self.n)
+        step = JITTER * self.rng.choice([-1.0, 1.0], self.n)
+        again, beside = np.empty(0), np.empty(0)
+        for stage in (1, 2):  # once more, and longer, if the first look leaves it open
+            t = len(beside) + 1.0 + np.arange(stage * REPEATS)
+            again = np.append(again, self.ask(z[None], len(t))[0])
+            beside = np.append(beside, self.ask(z + t[:, None] / (3 * REPEATS) * step)[:, 0])
+            if np.ptp(again) or not off_line(again[0], beside, 0.0):
+                break
+        return again, beside
+
+    def noise(self, again: Array, beside: Array, scale: float, quantum: float) -> bool:
+        """Say whether repeats differ; returns whether anything is random at all."""
+        values, off = len(np.unique(again)), off_line(again[0], beside, max(FLAT * scale, 2 * quantum))
+        same = f"{len(again)} times the same query, always {again[0]:g}"
+        if values > 1:
+            exact = "two exact values: routed at random, without noise"
+            self.say("noise", OK, exact if values == 2 else "the answers to one query differ")
+            self.say("cached", OK, "a repeated query is answered anew")
+        elif not off:
+            self.say("noise", NOTE, f"the answers are exact: {same}")
+            self.say("cached", NOTE, "cannot be seen: without noise a stored answer looks like a new one")
+        elif math.comb(len(beside), off) / math.comb(2 * len(beside), off) < SURE:  # chance that none is in `again`
+            self.say("noise", NOTE, f"{same}; queries beside it are answered otherwise")
+            self.say("cached", PROBLEM, "a repeated query gets its stored answer, so repeats tell nothing")
+        else:
+            self.say("noise", OK, "without noise; a few answers come from another model")
+            self.say("cached", NOTE, f"not clear: {same}, but {off} of {len(beside)} beside it jump")
+        return values > 1 or off > 0
+
+    def lines(self) -> Array:
+        """Ask points on lines, in mixed order, the lines slightly moved at each round; (lines, rounds, stops)."""
+        a, b = self.corners(LINES), self.corners(LINES)
+        b[::2] = 0.0  # an odd function, such as a clipped one, bends between the centre and a corner
+        move = JITTER * self.rng.uniform(-1, 1, (2, LINES, ROUNDS, self.n))
+        left, right = a[:, None] + move[0], b[:, None] + move[1]
+        Z = np.stack([(1 - t) * left + t * right for t in STOPS], axis=2).reshape(-1, self.n)
+        order = self.rng.permutation(len(Z))  # a drift of the endpoint must not look like a bend
+        y = np.empty(len(Z))
+        y[order] = self.ask(Z[order])[:, 0]
+        return y.reshape(LINES, ROUNDS, len(STOPS))
+
+    def constant(self, lines: Array) -> tuple[bool, float]:
+        """Say whether anything depends on the query; returns that and the p-value of equal spreads."""
+        groups = lines.transpose(0, 2, 1).reshape(-1, ROUNDS)  # one row a place
+        if np.ptp(lines) == 0:
+            self.say(
+                "constant", PROBLEM, f"the answer is {lines.flat[0]:g} everywhere: it does not depend on the inputs"
+            )
+            return True, 1.0
+        level_p = unequal_levels(groups)
+        spread_p = unequal_spreads(groups, self.rng)
+        if 2 * min(level_p, spread_p) > SEEN:
+            text = (
+                f"the answers at {len(groups)} places of the box do not differ beyond their noise (p = {level_p:.2g})"
+            )
+            self.say("constant", PROBLEM, f"{text}: no dependence on the inputs is seen")
+            return True, spread_p
+        self.say("constant", OK, "the answers depend on the inputs")
+        return False, spread_p
+
+    def linear(self, lines: Array, scale: float, quantum: float) -> None:
+        blur = quantum**2 / 12 + (FLAT * scale) ** 2  # errors that no repetition takes away
+        p, bend, seen = bend_test(lines, scale, blur)
+        ends = max(float(np.mean(lines == edge)) for edge in (lines.min(), lines.max()))
+        if ends > 0.05 and not quantum:
+            edge = lines.max() if np.mean(lines == lines.max()) == ends else lines.min()
+            text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, give a smaller box"
+            self.say("linear", PROBLEM, text)
+        elif misfit(lines, blur) > MISFIT:
+            text = "the answers along lines through the box do not lie on two straight ones"
+            self.say("linear", PROBLEM, f"not two linear models: {text}: give a smaller box or transform the inputs")
+        elif p < SURE:
+            text = f"lines through the box bend by {bend:.0%} of the range of the answers (p = {p:.1g})"
+            self.say("linear", PROBLEM, f"not linear: {text}: give a smaller box or transform the inputs")
+        else:
+            self.say("linear", OK, f"no bend is seen; one by {seen:.1%} of the range of the answers would be")
+
+    def models(self, spread_p: float, random: bool) -> None:
+        if random and spread_p < SURE:
+            self.say("models", OK, "the spread of the answers depends on the inputs: there is more than one model")
+            return
+        what = "a second model is not seen" if random else "one model is seen"
+        why = "there is only one, or two that differ by less than the noise, or we are always sent to the same"
+        self.say("models", NOTE, f"{what}: {why}")
+
+    def sticky(self) -> None:
+        """Compare one caller, who keeps connection and cookies, with new callers."""
+        oracle: Any = self.oracle
+        Z = self.corners(PLACES)
+
+        def visit(fresh: bool, cookies: bool) -> Array:
+            jitter = JITTER * self.rng.uniform(-1, 1, (VISITS, PLACES, self.n))
+            with oracle.caller(fresh=fresh, cookies=cookies) as caller:
+                return self.ask((Z + jitter).reshape(-1, self.n), 1, caller).reshape(VISITS, PLACES)
+
+        new, kept = visit(True, False), visit(False, True)
+        if wider_spread(new, kept, self.rng) >= SURE:
+            self.say("sticky", OK, "one caller sees what new callers see")
+            return
+        if oracle.sets_cookies and wider_spread(new, visit(False, False), self.rng) >= SURE:
+            self.say(
+                "sticky",
+                NOTE,
+                "the endpoint is sticky by its cookie; none is sent back, so each question is routed anew",
+            )
+        elif oracle.fresh:
+            self.say(
+                "sticky",
+                NOTE,
+                "the endpoint is sticky by connection; each question has a new one, so it is routed anew",
+            )
+        else:
+            self.say(
+                "sticky",
+                PROBLEM,
+                "one connection always gets one model: use a new one each time (fresh=True, --new-connections)",
+            )

@@ -1,0 +1,134 @@
+"""Who answers: a simulation, and random vectors to simulate with.
+
+Any callable with the signature ``oracle(queries, repeats) -> answers`` is an oracle; see `rounds.Oracle`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput
+from mixsense.problem import Problem, as_vectors, generator, real, whole
+
+
+def _as_queries(queries: ArrayLike, n: int) -> Array:
+    found = np.asarray(queries, dtype=np.float64)
+    if found.ndim != 2 or found.shape[1] != n:
+        raise InvalidInput(f"queries have shape {found.shape}; this oracle takes (q, {n}): one row a query")
+    return found
+
+
+class SimulatedOracle:
+    """Answers ⟨x, β⟩ + noise, with β one of two known vectors, drawn anew for every answer.
+
+    Parameters
+    ----------
+    vectors : (2, n) array_like
+        The two vectors.
+    sigma : float
+        Standard deviation of the Gaussian noise; 0 for none.
+    weights : pair of float, optional
+        Probability of each vector; equal by default.
+    seed : int or numpy Generator
+        Source of the coin and of the noise. The stream of answers depends only on their number, not on how
+        they are divided into calls.
+
+    Attributes
+    ----------
+    count : int
+        Answers given so far.
+
+    Examples
+    --------
+    >>> oracle = SimulatedOracle([[1.0, 0.0], [0.0, 2.0]], sigma=0.0, seed=1)
+    >>> oracle([[1.0, 1.0]], 4)
+    array([[2., 1., 2., 1.]])
+    >>> oracle.count
+    4
+    """
+
+    def __init__(
+        self,
+        vectors: ArrayLike,
+        sigma: float = 1.0,
+        weights: tuple[float, float] | None = None,
+        seed: Any = 0,
+    ) -> None:
+        self.vectors = as_vectors(vectors)
+        self.sigma = real("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
+        checked = Problem(n=self.vectors.shape[1], weights=weights).weights
+        if isinstance(checked, str):
+            raise InvalidInput("a simulated oracle needs its shares: give weights such as (0.7, 0.3)")
+        self.weights = checked or (0.5, 0.5)
+        self._coin, self._noise = generator(seed).spawn(2)
+        self.count = 0
+
+    def __call__(self, queries: ArrayLike, repeats: int) -> Array:
+        """Answer each query `repeats` times; returns (q, repeats)."""
+        X = _as_queries(queries, self.vectors.shape[1])
+        repeats = whole("repeats", repeats, 1, "how often each query is asked")
+        means = X @ self.vectors.T  # (q, 2)
+        shape = (len(X), repeats)
+        second = self._coin.random(shape) >= self.weights[0]
+        answers: Array = np.where(second, means[:, 1:], means[:, :1])
+        if self.sigma:
+            answers += self.sigma * self._noise.standard_normal(shape)
+        self.count += answers.size
+        return answers
+
+    def skip(self, count: int) -> None:
+        """Pass over so many answers of the stream: they were given before, by an oracle with the same seed."""
+        self._coin.random(count)
+        if self.sigma:
+            self._noise.standard_normal(count)
+
+
+def random_pair(n: int, k: int, gap: float, seed: Any = None, overlap: int | None = None) -> Array:
+    """Draw two k-sparse vectors with Gaussian coefficients at a given distance from each other.
+
+    Parameters
+    ----------
+    n, k : int
+        Length, and number of non-zero coefficients of each vector.
+    gap : float
+        ‖β¹ − β²‖₂; both vectors are scaled together to reach it.
+    seed : int or numpy Generator, optional
+        Source of randomness.
+    overlap : int, optional
+        How many positions both supports share. None: the supports are drawn independently.
+
+    Returns
+    -------
+    (2, n) array
+
+    Examples
+    --------
+    >>> pair = random_pair(100, 5, gap=2.0, seed=1)
+    >>> pair.shape, (pair != 0).sum(axis=1).tolist(), round(float(np.linalg.norm(pair[0] - pair[1])), 6)
+    ((2, 100), [5, 5], 2.0)
+    """
+    n = whole("n", n, 1, "the length of the vectors")
+    k = whole("k", k, 1, "the number of non-zero coefficients of each vector")
+    gap = real("gap", gap, "the distance between the two vectors", 0.0, strict=True)
+    if k > n:
+        raise InvalidInput(f"k is {k}, but the vectors have n = {n} coefficients: give k between 1 and {n}", k=k, n=n)
+    rng = generator(seed)
+    if overlap is None:
+        supports = [rng.choice(n, k, replace=False) for _ in range(2)]
+    else:
+        overlap = whole("overlap", overlap, 0, "how many positions the two supports share")
+        if overlap > k or 2 * k - overlap > n:
+            raise InvalidInput(
+                f"overlap is {overlap} with k = {k} and n = {n}: give one between {max(0, 2 * k - n)} and {k}",
+                overlap=overlap,
+            )
+        places = rng.choice(n, 2 * k - overlap, replace=False)
+        supports = [places[:k], places[k - overlap :]]
+    beta = np.zeros((2, n))
+    for row, support in zip(beta, supports, strict=True):
+        row[support] = rng.standard_normal(k)
+    return beta * (gap / np.linalg.norm(beta[0] - beta[1]))

@@ -1,0 +1,222 @@
+"""What is sent and what is read: a JSON body with placeholders, and the path of the number in the answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput, OracleError
+from mixsense.features.units import feature_names
+from mixsense.rounds import LARGEST_ANSWER
+
+WORDS = '"$x" (all numbers), "$x[0]" (one), "$features" (name: number), "$features.NAME" (one), "$id" (a fresh id)'
+"""The vocabulary of a body."""
+_ONE = re.compile(r"\$x\[(\d{1,9})\]")
+_STEP = re.compile(r'\.?([^.\[\]"]+)|\[(\d{1,9})\]|\["([^"]*)"\]')
+
+
+def shortened(text: Any, most: int = 120) -> str:
+    """Return what came, on one line and short enough for a message.
+
+    Examples
+    --------
+    >>> shortened(b"<html>" + 500 * b"-", 20)
+    '<html>-------------…'
+    """
+    if isinstance(text, bytes):
+        text = text[: 4 * most].decode("utf-8", "replace")
+    line = "".join(c if c.isprintable() else " " for c in " ".join(str(text)[: 4 * most].split()))
+    return line if len(line) < most else line[: most - 1] + "…"
+
+
+class Body:
+    """A JSON body in which placeholders stand for the query.
+
+    A placeholder is a whole JSON string: ``"$x"`` becomes the list of numbers, ``"$x[0]"`` the first of them,
+    ``"$features"`` the object name → number, ``"$features.strength"`` one number by its name, ``"$id"`` a fresh random
+    id (a new caller at every question). A text that begins with a dollar is written ``"$$…"``.
+
+    Parameters
+    ----------
+    template : str, dict or list
+        JSON text, or the structure itself.
+    features : sequence of str, optional
+        Names of the query's entries, in their order.
+
+    Examples
+    --------
+    >>> Body('{"inputs": "$x", "version": 2}').fill(np.array([0.5, -1.0]))
+    b'{"inputs": [0.5, -1.0], "version": 2}'
+    >>> Body({"tea": "$features"}, ["milk", "sugar"]).fill(np.array([0.5, -1.0]))
+    b'{"tea": {"milk": 0.5, "sugar": -1.0}}'
+    >>> Body({"milk": "$x[0]"}, ["milk", "sugar"])
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: the body never sends 'sugar': add "$features.sugar", or send all with "$features"
+    """
+
+    def __init__(self, template: Any, features: Sequence[str] | None = None) -> None:
+        self.features = None if features is None else feature_names(len(features), features)
+        if isinstance(template, (str, bytes)):
+            try:
+                template = json.loads(template, parse_constant=_no_constant)
+            except (ValueError, RecursionError) as error:
+                hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {WORDS}"""
+                raise InvalidInput(f"the body {shortened(template)} is not JSON ({error}): {hint}") from None
+        try:
+            json.dumps(template, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"the body cannot be written as JSON ({error}): give text, numbers, lists, dicts"
+            ) from None
+        self._template = template
+        self._sent: set[int] = set()
+        self._whole = False
+        self._read(template)
+        if not self._whole and not self._sent:
+            raise InvalidInput(f"the body {shortened(json.dumps(template))} has no place for the query: use {WORDS}")
+        if self.features is not None:
+            self.check(len(self.features))
+
+    def check(self, n: int) -> None:
+        """Refuse queries of length n if the body does not send each of their entries."""
+        names = self.features
+        if names is not None and n != len(names):
+            raise InvalidInput(f"the queries have {n} numbers, but there are {len(names)} features: give {n} names")
+        if self._sent and max(self._sent) >= n:
+            raise InvalidInput(f'the body sends "$x[{max(self._sent)}]", but a query has {n} numbers: count from 0')
+        for j in range(n) if not self._whole else ():
+            if j not in self._sent:
+                name, word = (names[j], f'"$features.{names[j]}"') if names else (f"x[{j}]", f'"$x[{j}]"')
+                every = '"$features"' if names else '"$x"'
+                raise InvalidInput(f"the body never sends {name!r}: add {word}, or send all with {every}")
+
+    def fill(self, x: Array) -> bytes:
+        """Return the body for one query, (n,)."""
+        numbers = (x + 0.0).tolist()  # -0.0 is sent as 0.0
+        return json.dumps(self._filled(self._template, numbers), ensure_ascii=False).encode()
+
+    def _read(self, node: Any) -> None:
+        if isinstance(node, dict):
+            for value in node.values():
+                self._read(value)
+        elif isinstance(node, (list, tuple)):
+            for value in node:
+                self._read(value)
+        elif isinstance(node, str) and node.startswith("$") and not node.startswith("$$") and node != "$id":
+            found = self._entry(node)
+            if found is None:
+                self._whole = True
+            else:
+                self._sent.add(found)
+
+    def _entry(self, word: str) -> int | None:
+        """Return which entry of the query a placeholder stands for; None for all of them."""
+        if word == "$x" or (word == "$features" and self.features):
+            return None
+        one = _ONE.fullmatch(word)
+        if one:
+            return int(one[1])
+        if word.startswith("$features") and not self.features:
+            raise InvalidInput(f"the body has {word!r}, but there are no feature names: give features, or use $x")
+        name = word.removeprefix("$features.")
+        if self.features and word.startswith("$features."):
+            if name in self.features:
+                return self.features.index(name)
+            known = shortened(", ".join(self.features), 200)
+            raise InvalidInput(f"the body has {word!r}, but no feature is named {name!r}; there are: {known}")
+        raise InvalidInput(f"the body has {word!r}, which is no placeholder: use {WORDS}, or {'$' + word!r} for text")
+
+    def _filled(self, node: Any, numbers: list[float]) -> Any:
+        if isinstance(node, dict):
+            return {key: self._filled(value, numbers) for key, value in node.items()}
+        if isinstance(node, (list, tuple)):
+            return [self._filled(value, numbers) for value in node]
+        if not isinstance(node, str) or not node.startswith("$"):
+            return node
+        if node.startswith("$$"):
+            return node[1:]
+        if node == "$id":
+            return uuid.uuid4().hex
+        entry = self._entry(node)
+        if entry is not None:
+            return numbers[entry]
+        return numbers if node == "$x" or not self.features else dict(zip(self.features, numbers, strict=True))
+
+
+class Answer:
+    """Where the number is in a JSON answer.
+
+    Parameters
+    ----------
+    path : str
+        Names and indices, such as ``result.score``, ``outputs[0]`` or ``["a.b"][2]``. An empty path: the answer is
+        the number.
+
+    Examples
+    --------
+    >>> Answer("outputs[1].score").read(b'{"outputs": [0, {"score": 2.5}]}')
+    2.5
+    >>> Answer("score").read(b'{"scores": [1]}')
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.OracleError: the answer {"scores": [1]} has no 'score'; it has scores: give the path of the number
+    """
+
+    def __init__(self, path: str) -> None:
+        hint = "give names and indices such as result.score or outputs[0]"
+        if not isinstance(path, str):
+            raise InvalidInput(f"the path of the answer is {path!r}: {hint}")
+        self.path = path
+        self._steps: list[str | int] = []
+        position = 0
+        while position < len(path):
+            step = _STEP.match(path, position)
+            if step is None or (position == 0 and path[0] == "."):
+                raise InvalidInput(f"the path of the answer is {path!r}, not readable from {path[position:]!r}: {hint}")
+            name, index, quoted = step.groups()
+            self._steps.append(int(index) if index is not None else quoted if name is None else name)
+            position = step.end()
+
+    def read(self, raw: bytes) -> float:
+        """Return the number in an answer, or raise `OracleError` with what came and what is needed."""
+        shown = shortened(raw)
+        try:
+            node = json.loads(raw, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            why = "it is empty" if not raw.strip() else shortened(error, 80)
+            raise OracleError(
+                f"the answer {shown!r} is not JSON ({why}); needed is a JSON number", received=shown
+            ) from None
+        for step in self._steps:
+            try:
+                if isinstance(step, int) != isinstance(node, list):
+                    raise KeyError(step)
+                node = node[step]
+            except (KeyError, IndexError, TypeError):
+                has = (
+                    ", ".join(node)
+                    if isinstance(node, dict)
+                    else f"{len(node)} entries"
+                    if isinstance(node, list)
+                    else ""
+                )
+                has = f"; it has {shortened(has)}" if has else ""
+                message = f"the answer {shown} has no {step!r}{has}: give the path of the number"
+                raise OracleError(message, received=shown) from None
+        where = f" at {self.path}" if self.path else ""
+        if isinstance(node, bool) or not isinstance(node, (int, float)):
+            what = shortened(json.dumps(node))
+            raise OracleError(f"the answer {shown} holds {what}{where}; needed is a JSON number", received=shown)
+        if not abs(node) <= LARGEST_ANSWER or not math.isfinite(node):
+            raise OracleError(f"the answer {shown} holds no number of usable size{where}", received=shown)
+        return float(node)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")

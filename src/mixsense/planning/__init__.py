@@ -1,0 +1,1 @@
+"""How many answers will it take, and what is the best that anyone could do."""

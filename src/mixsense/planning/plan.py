@@ -1,0 +1,303 @@
+"""How many answers will it take: `plan`.
+
+Not plan.py: loading a submodule puts its name into the package, where `mixsense.plan` is the function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mixsense.errors import InvalidInput
+from mixsense.methods.paper.constants import PRACTICAL, THEORY
+from mixsense.planning import costs
+from mixsense.planning.calibration import MOST_OF_GAP, RANGES
+from mixsense.planning.table import Plan, Row, count
+from mixsense.problem import Problem, Weights, real, whole
+
+LARGEST_RATIO = 1e6
+"""Beyond this ratio of σ and γ, or of gap and σ, there is nothing to plan."""
+LARGEST = 10**12
+"""No one has so many answers, nor vectors of that length."""
+LEAST_SHARE = 0.02
+"""A model that answers more seldom cannot be told from outliers."""
+ETA = 0.05
+"""The calibration's η, for the row "certified"."""
+
+
+def plan(
+    n: int,
+    k: int,
+    sigma: float | None = None,
+    gap: float | None = None,
+    gamma: float | None = None,
+    eta: float = ETA,
+    budget: int | None = None,
+    per_person: int | None = None,
+    weights: tuple[float, float] | None = None,
+) -> Plan:
+    """Say how many answers each method needs for a precision γ; or, with a budget, which γ to expect.
+
+    Parameters
+    ----------
+    n, k : int
+        Length of the vectors, and how many coefficients of each matter.
+    sigma : float
+        Standard deviation of the noise that you expect; 0 if there is none.
+    gap : float
+        Distance ‖β¹ − β²‖ of the two vectors that you expect.
+    gamma : float, optional
+        Precision asked for, below gap/2: the worse ℓ2 error of the two vectors. Give this, or `budget`.
+    eta : float
+        Allowed probability of failure, for the paper's rows; the row "certified" is for 0.05.
+    budget : int, optional
+        Number of answers that can be had: turns the question round.
+    per_person : int, optional
+        Answers that one person gives; adds the number of people.
+    weights : pair of float, optional
+        Shares of the two vectors, equal if left out.
+
+    Returns
+    -------
+    Plan
+        A table with the rows "theorem", "paper", "frugal", "certified", "tagged"; at σ = 0 "printed" and "noiseless".
+
+    Examples
+    --------
+    >>> table = plan(100, 5, sigma=1.0, gap=2.0, gamma=0.1, per_person=12)
+    >>> table["frugal"].queries < table["paper"].queries < table["theorem"].queries
+    True
+    >>> table["frugal"].people == -(-table["frugal"].queries // 12)
+    True
+    >>> 0.02 < plan(100, 5, sigma=1.0, gap=2.0, budget=2000)["frugal"].gamma < 0.2
+    True
+    """
+    numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
+    _check_numbers(numbers | {"per_person": per_person})
+    problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
+    k, sigma, shares = _expected(problem)
+    gap = _checked_gap(gap)
+    if budget is not None:
+        budget = whole("budget", budget, 1, "the number of answers that can be had")
+    if per_person is not None:
+        per_person = whole("per_person", per_person, 1, "the number of answers that one person gives")
+    if (problem.gamma is None) == (budget is None) and sigma:
+        both = "are both given" if budget is not None else "are both missing"
+        raise InvalidInput(f"gamma and budget {both}: give gamma to get the answers, or budget to get gamma")
+    inputs = {
+        "n": problem.n,
+        "k": k,
+        "sigma": sigma,
+        "gap": gap,
+        "gamma": problem.gamma,
+        "eta": problem.eta,
+        "budget": budget,
+        "per_person": per_person,
+        "weights": shares,
+    }
+    if sigma == 0:
+        return Plan(inputs, _without_noise(problem, budget, per_person))
+    _check_scales(sigma, gap, problem.gamma)
+    setting = _Setting(problem.n, k, gap / sigma, problem.eta, shares)
+    if problem.gamma is not None:
+        rows = _for_precision(setting, sigma, problem.gamma, per_person)
+    else:
+        rows = _for_budget(setting, sigma, budget or 1, per_person)
+    return Plan(inputs, rows, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What all methods are planned for, in units of σ."""
+
+    n: int
+    k: int
+    gap: float
+    eta: float
+    weights: Weights | None
+
+    @property
+    def share(self) -> float:
+        return 0.5 if self.weights is None else min(self.weights)
+
+    @property
+    def equal(self) -> bool:
+        return abs(self.share - 0.5) < 1e-9
+
+    def paper(self, gamma: float) -> int:
+        return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, PRACTICAL)
+
+    def theorem(self, gamma: float) -> int:
+        return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
+
+    def certified(self, gamma: float) -> int:
+        return costs.frugal(self.n, self.k, self.gap, gamma, self.share, certified=True)
+
+
+NOTES = {
+    "theorem": "Algorithm 8 with the constants of the proofs: to see, not to run",
+    "paper": 'Algorithm 8 with practical constants: method="paper"',
+    "frugal": "the default method with max_queries = this number: within γ in 9 runs of 10",
+    "certified": "the default method with gamma = γ, until it is sure of it: enough in 9 runs of 10",
+    "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
+    "printed": "the appendix's scheme with its 2 log₂ m repeats",
+    "noiseless": 'exact, on average: method="noiseless"',
+}
+UNEQUAL = "assumes equal shares"
+
+
+def _people(queries: int | None, per_person: int | None) -> int | None:
+    return None if queries is None or per_person is None else -(-queries // per_person)
+
+
+def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | None) -> tuple[Row, ...]:
+    """Rows for a precision γ: the number of answers is asked."""
+    g = gamma / sigma
+    answers = {
+        "theorem": s.theorem(g) if s.equal else None,
+        "paper": s.paper(g) if s.equal else None,
+        "frugal": costs.frugal(s.n, s.k, s.gap, g, s.share),
+        "certified": s.certified(g),
+        "tagged": costs.tagged(s.k, g, s.weights),
+    }
+    return tuple(
+        Row(name, queries, gamma, _people(queries, per_person), NOTES[name] if queries else UNEQUAL)
+        for name, queries in answers.items()
+    )
+
+
+def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) -> tuple[Row, ...]:
+    """Rows for a number of answers: the precision is asked."""
+    frugal = costs.frugal_precision(s.n, s.k, s.gap, budget, s.share)
+    if frugal >= s.gap / 2:
+        least = costs.frugal(s.n, s.k, s.gap, s.gap / 2, s.share)
+        raise InvalidInput(
+            f"budget is {budget}: too small for the frugal method to tell the two vectors apart (γ below gap/2); "
+            f"give at least {least + 1}",
+            budget=budget,
+            needed=least + 1,
+        )
+    found: dict[str, tuple[float | None, str]] = {"frugal": (frugal, NOTES["frugal"])}
+    for name, cost in (("theorem", s.theorem), ("paper", s.paper), ("certified", s.certified)):
+        if not s.equal and name != "certified":
+            found[name] = None, UNEQUAL
+        elif (least := cost(s.gap / 2)) > budget:
+            found[name] = None, f"needs at least {count(least)} answers"
+        else:
+            found[name] = _smallest(cost, budget, s.gap / 2), NOTES[name]
+    found["tagged"] = costs.tagged_precision(s.k, budget, s.weights), NOTES["tagged"]
+    people = _people(budget, per_person)
+    return tuple(
+        Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, people, note)
+        for name, (g, note) in sorted(found.items(), key=lambda row: list(NOTES).index(row[0]))
+    )
+
+
+def _smallest(cost: Callable[[float], int], budget: int, high: float) -> float:
+    """Return the smallest γ that costs at most the budget, within 1 %; γ = high does."""
+    low = high / LARGEST_RATIO
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if cost(middle) <= budget else (middle, high)
+    return high
+
+
+def _without_noise(problem: Problem, budget: int | None, per_person: int | None) -> tuple[Row, ...]:
+    if problem.weights not in (None, (0.5, 0.5)):
+        raise InvalidInput(
+            f"weights is {problem.weights}: the noiseless scheme assumes equal shares; leave weights out"
+        )
+    rows = []
+    for name in ("printed", "noiseless"):
+        needed = enough = costs.noiseless(problem.n, problem.k or 1, PRACTICAL, printed=name == "printed")
+        if name == "noiseless":  # (needed + 1)/4 queries with 3 ± √2 answers each: nine runs of ten take no more
+            enough += math.ceil(1.3 * math.sqrt((needed + 1) / 2))
+        if budget is None or enough <= budget:
+            rows.append(Row(name, needed, 0.0, _people(needed, per_person), NOTES[name]))
+        else:
+            rows.append(Row(name, None, None, None, f"needs about {needed:,} answers"))
+    if rows[-1].queries is None:
+        raise InvalidInput(
+            f"budget is {budget}: too small for the noiseless scheme, which takes {needed} answers on average; "
+            f"give at least {enough}",
+            budget=budget,
+            needed=enough,
+        )
+    return tuple(rows)
+
+
+def _check_numbers(given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if isinstance(value, bool):
+            raise InvalidInput(f"{name} is {value}; it must be a number", **{name: value})
+        if isinstance(value, int) and value > LARGEST:
+            raise InvalidInput(f"{name} is above {LARGEST:.0e}: there is nothing to plan so far out", **{name: value})
+
+
+def _expected(problem: Problem) -> tuple[int, float, Weights | None]:
+    """Return k, σ and the shares, which `recover` could find out, but a plan has to be told."""
+    if problem.k is None:
+        raise InvalidInput("k is missing: give the number of coefficients of each vector that you expect to matter")
+    if problem.sigma is None:
+        raise InvalidInput("sigma is missing: give the noise that you expect, or measure it with 30 answers to x = 0")
+    if isinstance(problem.weights, str):
+        raise InvalidInput("weights is 'estimate': a plan needs the shares that you expect, such as (0.7, 0.3)")
+    if problem.weights and min(problem.weights) < LEAST_SHARE:
+        raise InvalidInput(
+            f"weights is {problem.weights}: a share below {LEAST_SHARE:g} cannot be told from outliers; give more"
+        )
+    return problem.k, problem.sigma, problem.weights
+
+
+def _checked_gap(gap: float | None) -> float:
+    if gap is None:
+        raise InvalidInput(
+            "gap is missing: give the distance of the two vectors that you expect, or that matters to you"
+        )
+    gap = real("gap", gap, "the distance of the two vectors", 0.0)
+    if gap == 0:
+        raise InvalidInput(
+            "gap is 0: both vectors are one, and there is nothing to tell apart; give the smallest distance that "
+            "matters to you, or recover one vector with method='single'",
+            gap=gap,
+        )
+    return gap
+
+
+def _check_scales(sigma: float, gap: float, gamma: float | None) -> None:
+    if gap > LARGEST_RATIO * sigma:
+        raise InvalidInput(f"gap is {gap:g} and sigma {sigma:g}: such answers are without noise; give sigma 0")
+    if sigma > LARGEST_RATIO * gap:
+        raise InvalidInput(f"gap is {gap:g} and sigma {sigma:g}: no budget tells these apart; lower the noise")
+    if gamma is None:
+        return
+    if gamma >= gap / 2:
+        raise InvalidInput(
+            f"gamma is {gamma:g} and gap {gap:g}: from gap/2 on, one vector between the two is near enough to both; "
+            f"give gamma below {gap / 2:g}, or recover one vector with method='single'",
+            gamma=gamma,
+            gap=gap,
+        )
+    if sigma > LARGEST_RATIO * gamma:
+        raise InvalidInput(f"gamma is {gamma:g} and sigma {sigma:g}: no one has so many answers; give a larger gamma")
+
+
+def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
+    """Say which inputs the calibration did not cover."""
+    values = {"n": s.n, "k": s.k, "gap/sigma": s.gap, "gamma/sigma": gamma}
+    texts = [
+        f"{name} = {value:g} is outside of the calibrated {RANGES[name][0]:g} … {RANGES[name][1]:g}"
+        for name, value in values.items()
+        if not RANGES[name][0] * (1 - 1e-9) <= value <= RANGES[name][1] * (1 + 1e-9)
+    ]
+    if gamma > MOST_OF_GAP * s.gap:
+        texts.append(f"gamma = {gamma / s.gap:.3g} gap is above the calibrated {MOST_OF_GAP:g} gap")
+    if s.eta != ETA:
+        texts.append(f"eta = {s.eta:g}: the row certified is calibrated for {ETA:g}")
+    if s.k > s.n / 4:
+        texts.append(f"k = {s.k} is above the calibrated n/4")
+    if not s.equal:
+        texts.append("the shares: calibrated for equal ones, here scaled by the smaller share")
+    return tuple(texts)

@@ -1,0 +1,97 @@
+"""A picture of a recovery, in the manner of the paper's figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput
+from mixsense.metrics import best_order
+from mixsense.problem import as_vectors
+from mixsense.recovery.result import Recovery
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TRUTH, RECOVERED = "tab:green", "tab:orange"  # the colours of the paper's figures
+NAMED = 40
+"""Up to so many coefficients have their names below the axis."""
+
+
+def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
+    """Draw the recovered vectors, in the manner of the paper's figures.
+
+    Parameters
+    ----------
+    recovery : Recovery
+        What is drawn, in orange; with grey bars of ±1.96 standard errors, and the names of at most 40 coefficients,
+        where it has them.
+    truth : (2, n) array_like, optional
+        The true vectors: drawn in green on the left, the recovered ones on the right in their best order.
+
+    Returns
+    -------
+    matplotlib Axes
+        The last one; its figure is ``axes.figure``.
+    """
+    import matplotlib.pyplot as plt
+
+    found: Array = recovery.vectors
+    order = [0, 1]
+    columns: list[tuple[str, Array, str]] = [("recovered", found, RECOVERED)]
+    if truth is not None:
+        true = as_vectors(truth, "truth")
+        if true.shape != found.shape:
+            raise InvalidInput(f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal")
+        order = list(best_order(found, true))
+        columns = [("truth", true, TRUTH), ("recovered", found[order], RECOVERED)]
+    figure, grid = plt.subplots(
+        2,
+        len(columns),
+        figsize=(5.5 * len(columns), 5),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for column, (name, vectors, colour) in enumerate(columns):
+        for row, vector in enumerate(vectors):
+            _stems(grid[row, column], vector, colour)
+            grid[row, column].set_title(f"{name}: vector {row + 1}", fontsize=10)
+    if recovery.stderr is not None:
+        for axes, vector, stderr in zip(grid[:, -1], found[order], recovery.stderr[order], strict=True):
+            _bars(axes, vector, 1.96 * stderr)
+    for axes in grid[-1]:
+        _name_places(axes, recovery.names, found.shape[1])
+    for axes in grid[:, 0]:
+        axes.set_ylabel("value")
+    figure.suptitle(f"{recovery.status}, {recovery.queries:,} answers", fontsize=11)
+    last: Axes = grid[-1, -1]
+    return last
+
+
+def _stems(axes: Any, vector: Array, colour: str) -> None:
+    places = np.flatnonzero(np.abs(vector) > 0.002 * np.abs(vector).max(initial=0.0))
+    axes.vlines(places, 0, vector[places], color=colour, linewidth=1.5)
+    axes.plot(places, vector[places], "o", color=colour, markersize=3)
+    axes.axhline(0, color="0.6", linewidth=0.6)
+    axes.set_xlim(-1, len(vector))
+
+
+def _bars(axes: Any, vector: Array, half: Array) -> None:
+    places = np.flatnonzero(np.isfinite(half) & (half > 0))
+    cap = 2 if len(vector) <= NAMED else 0
+    axes.errorbar(places, vector[places], half[places], fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
+
+
+def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
+    if names is not None and n <= NAMED:
+        axes.set_xticks(range(n), [name.replace("$", r"\$") for name in names], rotation=90, fontsize=8)
+        return
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
+    axes.set_xlabel("coefficient")

@@ -1,0 +1,256 @@
+"""The in-memory driver: it carries a method's rounds to an oracle.
+
+It guards the budget, checks what the oracle answers, and keeps a record, so that no answer that was paid for is ever
+lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Generic
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
+from mixsense.rounds.round import Method, Oracle, Progress, ProgressHook, R, Round
+
+Record = list[tuple[Array, Array]]
+"""What was asked and answered so far: pairs of queries (q, n) and answers (q, repeats)."""
+
+CALLS_PER_ROUND = 64
+"""A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
+
+LARGEST_ANSWER = 1e100
+"""Squares of larger numbers leave the range of floats."""
+LARGEST_ROUND = 200_000_000
+"""More answers than this in one round do not fit into memory; nobody pays for them either."""
+
+
+def run(
+    method: Method[R],
+    oracle: Oracle,
+    max_queries: int | None = None,
+    progress: ProgressHook | None = None,
+) -> R:
+    """Drive a method against an oracle, in memory.
+
+    Parameters
+    ----------
+    method : generator
+        A started-from-nothing method, for example ``paper(problem, rng)``.
+    oracle : callable
+        ``oracle(queries, repeats)`` answers each of the (q, n) queries `repeats` times.
+    max_queries : int, optional
+        Hard limit: a round that does not fit is not asked, and the method's estimate so far is returned.
+    progress : callable, optional
+        Called with a `Progress` after every call of the oracle.
+
+    Returns
+    -------
+    The method's result, with `queries` set to the number of answers that were used.
+
+    Raises
+    ------
+    OracleError
+        The oracle raised or gave an unusable answer. `record` holds all answers received before.
+    BudgetError
+        `max_queries` ends before there is any estimate, or a round is beyond all means.
+    Any other exception, Ctrl-C included, leaves with the answers so far as its attribute `record`.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Result = make_dataclass("Result", ["mean", "queries"])
+    >>> def ask_zero():
+    ...     answers = yield Round(np.zeros((1, 3)), 5, "zero")
+    ...     return Result(answers.mean(), 0)
+    >>> run(ask_zero(), lambda queries, repeats: np.ones((len(queries), repeats)))
+    Result(mean=np.float64(1.0), queries=5)
+    """
+    record: Record = []
+    try:
+        return _drive(method, oracle, max_queries, progress, record)
+    except MixsenseError as error:
+        error.data.setdefault("record", record)
+        raise
+    except BaseException as error:  # Ctrl-C or a bug: what was paid for travels with it
+        error.record = record  # type: ignore[attr-defined]
+        raise
+
+
+def _drive(
+    method: Method[R], oracle: Oracle, max_queries: int | None, progress: ProgressHook | None, record: Record
+) -> R:
+    steps = Steps(method, max_queries)
+    while (current := steps.current) is not None:
+        steps.send(_ask(current, oracle, record, steps.asked, max_queries, progress))
+    return steps.result  # type: ignore[return-value]  # there is no round only when there is a result
+
+
+class Steps(Generic[R]):
+    """A method, step by step: the round that waits for its answers or, at the end, the result.
+
+    What every driver shares: the count of the answers, and the budget.
+
+    Attributes
+    ----------
+    current : Round or None
+        What is to be asked now.
+    result : object or None
+        The method's result, as soon as there is nothing more to ask.
+    asked : int
+        Answers sent so far.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Result = make_dataclass("Result", ["mean", "queries"])
+    >>> def ask_zero():
+    ...     answers = yield Round(np.zeros((1, 3)), 5, "zero")
+    ...     return Result(float(answers.mean()), 0)
+    >>> steps = Steps(ask_zero())
+    >>> steps.current.label
+    'zero'
+    >>> steps.send(np.ones((1, 5)))
+    >>> steps.result
+    Result(mean=1.0, queries=5)
+    """
+
+    def __init__(self, method: Method[R], max_queries: int | None = None) -> None:
+        self._method = method
+        self._max_queries = max_queries
+        self.asked = 0
+        self.current: Round | None = None
+        self.result: R | None = None
+        self._step(None)
+
+    def send(self, answers: Array) -> None:
+        """Give the current round's answers, (q, repeats), to the method."""
+        if self.current is None:
+            raise InvalidInput("the method has ended: there is no round to answer")
+        self.asked += self.current.size
+        self._step(answers)
+
+    def estimate(self) -> R | None:
+        """Return the result or, before there is one, the best estimate so far; None if there is not any yet."""
+        if self.current is None:
+            return self.result
+        best = self.current.estimate
+        return None if best is None else _counted(best(), self.asked)
+
+    def _step(self, answers: Array | None) -> None:
+        try:
+            current = self._method.send(answers)  # type: ignore[arg-type]  # None starts a generator
+        except StopIteration as stop:
+            self.current, self.result = None, _counted(stop.value, self.asked)
+            return
+        if self._max_queries is not None and self.asked + current.size > self._max_queries:
+            self._method.close()
+            best = _budget_spent(current, self.asked, self._max_queries)
+            self.current, self.result = None, _counted(best, self.asked)
+            return
+        if current.size > LARGEST_ROUND:
+            self._method.close()
+            raise BudgetError(
+                f"the next step ({current.label}) needs {current.size:,} answers, {len(current.queries)} queries asked "
+                f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before",
+                needed=self.asked + current.size,
+            )
+        self.current = current
+
+
+def _counted(result: Any, asked: int) -> Any:
+    return dataclasses.replace(result, queries=asked)
+
+
+def _budget_spent(current: Round, asked: int, max_queries: int) -> Any:
+    if current.estimate is None:
+        spent = f"{asked} answers were used before" if asked else "nothing was asked"
+        raise BudgetError(
+            f"max_queries is {max_queries}, but the step '{current.label}' needs {current.size} answers "
+            f"({len(current.queries)} queries, {current.repeats} times each) and {spent}: give max_queries of at least "
+            f"{asked + current.size}, or ask for less",
+            max_queries=max_queries,
+            needed=asked + current.size,
+        )
+    return current.estimate()
+
+
+def _ask(
+    current: Round,
+    oracle: Oracle,
+    record: Record,
+    asked: int,
+    max_queries: int | None,
+    progress: ProgressHook | None,
+) -> Array:
+    q = len(current.queries)
+    rows = -(-q // CALLS_PER_ROUND)
+    answers = np.empty((q, current.repeats))
+    for start in range(0, q, rows):
+        queries = current.queries[start : start + rows]
+        try:
+            raw = oracle(queries, current.repeats)
+        except OracleError as error:
+            if "record" not in error.data:
+                error = OracleError(f"{error} ({current.label}); {_kept(record)}", **error.data, record=record)
+            raise error from None
+        except Exception as error:
+            text = " ".join(str(error).split())  # one line, whatever was raised
+            where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
+            raise OracleError(
+                f"the oracle raised {type(error).__name__}: {text} ({where}); {_kept(record)}",
+                record=record,
+                received=None,
+            ) from error
+        part = checked_answers(raw, len(queries), current.repeats, current.label, start, record)
+        answers[start : start + len(queries)] = part
+        record.append((queries, part))
+        if progress is not None:
+            done = (start + len(queries)) * current.repeats
+            progress(Progress(current.label, done, current.size, asked + done, max_queries))
+    return answers
+
+
+def _kept(record: Record) -> str:
+    count = sum(answers.size for _, answers in record)
+    return f"the {count} answers received before are in the exception's `record`"
+
+
+def checked_answers(
+    raw: Any, q: int, repeats: int, label: str = "", first: int = 0, record: Record | None = None
+) -> Array:
+    """Return the oracle's answers as a (q, repeats) array of finite floats, or raise `OracleError`."""
+
+    def refuse(message: str, **data: Any) -> OracleError:
+        if record is None:
+            return OracleError(message, received=raw, **data)
+        return OracleError(f"{message} ({label}); {_kept(record)}", record=record, received=raw, **data)
+
+    try:
+        found = np.asarray(raw)
+    except ValueError:
+        raise refuse(f"the oracle answered rows of unequal length; needed is an array ({q}, {repeats})") from None
+    if found.dtype.kind not in "biuf":
+        raise refuse(
+            f"the oracle answered values of type {found.dtype} such as {found.flat[0] if found.size else raw!r}; "
+            "needed are real numbers: convert them to float"
+        )
+    if found.shape != (q, repeats):
+        raise refuse(
+            f"the oracle answered an array of shape {found.shape} to {q} queries asked {repeats} times each; "
+            f"needed is shape ({q}, {repeats}): one row a query, one column a repeat"
+        )
+    answers = found.astype(np.float64)
+    bad = np.argwhere(~(np.abs(answers) <= LARGEST_ANSWER))
+    if len(bad):
+        i, j = (int(index) for index in bad[0])
+        raise refuse(
+            f"the oracle answered {answers[i, j]} to query {first + i} (repeat {j}); needed are finite numbers "
+            f"up to {LARGEST_ANSWER:g}: let the oracle ask again, or raise",
+            query=first + i,
+            repeat=j,
+        )
+    answers.flags.writeable = False
+    return answers

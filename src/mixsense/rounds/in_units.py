@@ -1,0 +1,39 @@
+"""A method that thinks in coded units, made to ask in the user's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.features.units import Units
+from mixsense.recovery import Recovery
+from mixsense.rounds.round import Method, Round
+
+
+def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array, gain: float = 1.0) -> Method[Recovery]:
+    """Run a method whose queries z are in coded units: it asks x = shift + scale ∘ z.
+
+    The vectors come back divided by scale, and the error bound times `gain`. The method is told the queries as they
+    were asked, rounded into the user's units, so that a store of those is all that is needed to play it back.
+    """
+
+    def back(r: Recovery) -> Recovery:
+        stderr = None if r.stderr is None else r.stderr / scale
+        story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
+        return replace(r, vectors=r.vectors / scale, stderr=stderr, error_bound=r.error_bound * gain, diagnostics=story)
+
+    answers: Any = None
+    while True:
+        try:
+            coded = method.send(answers)
+        except StopIteration as stop:
+            return back(stop.value)
+        x = np.clip(shift + scale * coded.queries, units.low, units.high)  # clipped against rounding only
+        estimate = coded.estimate
+        best = None if estimate is None else (lambda now=estimate: back(now()))
+        asked = Round(x, coded.repeats, coded.label, best)
+        answers = yield asked
+        coded.replay((asked.queries - shift) / scale)

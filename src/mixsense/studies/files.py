@@ -1,0 +1,137 @@
+"""Answers as files: CSV and Parquet, out to a field team and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from mixsense.errors import InvalidInput
+from mixsense.studies.question import Question
+from mixsense.studies.storage.database import shown
+from mixsense.studies.study import MOST, Study
+from mixsense.studies.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
+
+RESERVED = ("id", "round", "answer", "surplus")
+CLOSE = 1e-6
+"""Two values of a feature are the same up to this, relative to their size, or up to the digits that were printed."""
+
+
+def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
+    """Write all answers to a CSV or Parquet file, one row each, surplus ones marked; returns how many.
+
+    Columns: id, round, the features in the user's units, surplus, answer. A file that is there is replaced only if
+    `force` is True.
+    """
+    kind_of(path)
+    check_target(path, force)
+    rows = study.answers()
+    columns: dict[str, list[Any]] = {
+        "id": [row["id"] for row in rows],
+        "round": [row["round"] for row in rows],
+        **_feature_columns(study, [row["x"] for row in rows]),
+        "surplus": [bool(row["surplus"]) for row in rows],
+        "answer": [row["answer"] for row in rows],
+    }
+    write_table(path, columns)
+    return len(rows)
+
+
+def export_open(study: Study, path: FilePath, count: int = MOST, force: bool = False) -> int:
+    """Take up to `count` open questions and write them to a file with an empty column `answer`; returns how many.
+
+    The questions are leased as by `ask`. Fill the answers in, and give the file to `import_answers`. No file is written
+    if there is no question; one that is there is replaced only if `force` is True.
+    """
+    kind_of(path)
+    check_target(path, force)  # before any question is taken
+    questions: list[Question] = study.ask_many(count)
+    if not questions:
+        return 0
+    columns: dict[str, list[Any]] = {
+        "id": [q.id for q in questions],
+        **_feature_columns(study, [q.x for q in questions]),
+        "answer": [None] * len(questions),
+    }
+    write_table(path, columns)
+    return len(questions)
+
+
+def import_answers(study: Study, path: FilePath) -> dict[str, int]:
+    """Read a file with the columns `id` and `answer`, and store all its answers, or none if a single one is wrong.
+
+    Rows without an answer are passed over. Where the file has columns of features, each value must be the question's
+    own, up to rounding: a column that was sorted by itself is noticed. Reading the same file twice does no harm.
+
+    Returns
+    -------
+    dict
+        How many were "taken", "surplus" or "known"; see `Study.tell`.
+    """
+    told: dict[str, tuple[float, FileRow]] = {}
+    rows: list[FileRow] = []
+    for row in read_rows(path, _labels(study)):
+        try:
+            study.checked_id(row.id)
+            number = study.checked(as_number(row.answer) if isinstance(row.answer, str) else row.answer)
+            before, first = told.setdefault(row.id, (number, row))
+            if before != number:
+                raise InvalidInput(f"question {row.id} has the answer {number:g} here and {before:g} in {first.where}")
+        except InvalidInput as error:
+            raise _refused(path, row, error) from None
+        rows.append(row)
+    _check_features(study, path, rows)
+    try:
+        outcome = study.tell_many((id_, number) for id_, (number, _) in told.items())
+    except InvalidInput as error:
+        raise _refused(path, told[study.id_of(error.ticket)][1], error) from None
+    found = Counter(outcome)
+    return {what: found[what] for what in ("taken", "surplus", "known")}
+
+
+def _refused(path: FilePath, row: FileRow, error: Exception) -> InvalidInput:
+    return InvalidInput(f"{path}, {row.where}: {error}; nothing was stored", file=str(path))
+
+
+def _labels(study: Study) -> list[str]:
+    """Return the features' titles; one that is called like a column of ours gets a longer name."""
+    return [f"feature {name}" if name.casefold() in RESERVED else name for name in study.names]
+
+
+def _feature_columns(study: Study, rows: list[Any]) -> dict[str, list[float]]:
+    return {label: [float(x[j]) for x in rows] for j, label in enumerate(_labels(study))}
+
+
+def _check_features(study: Study, path: FilePath, rows: list[FileRow]) -> None:
+    """Refuse a row whose features are not those of its question."""
+    rows = [row for row in rows if row.x]
+    asked = study.handed_out(row.id for row in rows)
+    for row in rows:
+        if row.id not in asked:
+            continue  # `tell` says so, with the same line
+        for j, cell in row.x.items():
+            if not same_value(cell, float(asked[row.id][j])):
+                what = InvalidInput(
+                    f"question {row.id} asks {study.names[j]} = {asked[row.id][j]:.6g}, and the file says "
+                    f"{shown(cell, 30)}: keep each row as it was exported (was one column sorted by itself?)"
+                )
+                raise _refused(path, row, what)
+
+
+def same_value(cell: Any, x: float) -> bool:
+    """Return whether a cell holds x, as far as a spreadsheet kept its digits.
+
+    Examples
+    --------
+    >>> same_value("0.33", 1 / 3), same_value("0.34", 1 / 3), same_value(0.3333333, 1 / 3)
+    (True, False, True)
+    """
+    try:
+        number = Decimal(cell) if isinstance(cell, (str, int, float, Decimal)) else Decimal("nan")
+        if not number.is_finite():
+            return False
+        exponent = number.as_tuple().exponent if isinstance(cell, str) else -99
+        printed = 0.5 * 10.0 ** min(int(exponent), 99)
+        return abs(float(number) - x) <= max(CLOSE * abs(x), printed * (1 + CLOSE), 1e-12)
+    except (InvalidOperation, OverflowError):
+        return False

@@ -1,0 +1,115 @@
+"""The method behind a study: made afresh, and fed with the answers that the store holds."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mixsense.api import prepare
+from mixsense.arrays import Array
+from mixsense.errors import MixsenseError, StudyError
+from mixsense.recovery import Recovery
+from mixsense.rounds import Round, Steps
+from mixsense.studies.storage.storage import Storage
+
+
+def begin(problem: dict[str, Any]) -> Steps[Recovery]:
+    """Check a problem, the arguments of `prepare`, and return its method with the first round drawn."""
+    return Steps(prepare(**problem), problem["max_queries"])
+
+
+class Playback:
+    """A method that follows the store: it is sent each round's answers once, as soon as they are complete.
+
+    Parameters
+    ----------
+    storage : Storage
+        Where the rounds and the answers are.
+    problem : dict
+        The arguments of `prepare`.
+    """
+
+    def __init__(self, storage: Storage, problem: dict[str, Any]) -> None:
+        self._storage = storage
+        self._problem = problem
+        self._steps: Steps[Recovery] | None = None
+        self._round = 0
+        self._lock = threading.Lock()  # a generator runs in one thread at a time
+
+    def catch_up(self) -> Recovery | None:
+        """Play all complete rounds and append what comes next: a round, or the end. Returns the best estimate.
+
+        The method computes outside of any transaction: others may ask and tell meanwhile.
+        """
+        with self._lock:
+            if self._steps is None:
+                with self._computing():
+                    self._steps = begin(self._problem)
+            while (current := self._steps.current) is not None:
+                asked = self._storage.asked(self._round)
+                if asked is None:
+                    self._storage.append(self._round, current)
+                    if self._storage.end() is not None:  # another process ended the study
+                        return None
+                    continue  # what counts is what the store holds, even if another process was faster
+                X, repeats, y = asked
+                if y is None:
+                    with self._computing():
+                        return self._steps.estimate()
+                _take_over(current, X, repeats, self._problem["method"])
+                self._send(y)
+            result = self._result()
+            self._storage.finish(result.status, result.to_json())
+            return result
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Forget a method that was stopped half-way: who looks next plays the stored answers to a new one."""
+        try:
+            yield
+        except BaseException as error:
+            self._steps = None
+            self._round = 0
+            if isinstance(error, MixsenseError) or not isinstance(error, Exception):
+                raise
+            raise StudyError(
+                f"the method failed while it computed what comes next ({type(error).__name__}: "
+                f"{' '.join(str(error).split())[:200]}); no answer is lost: try again with another version of mixsense",
+            ) from error
+
+    def _send(self, y: Array) -> None:
+        assert self._steps is not None
+        try:
+            with self._computing():
+                self._steps.send(y)
+        except StudyError:
+            raise
+        except MixsenseError as error:  # the answers do not fit the model, or the budget is too small
+            self._storage.finish("failed", json.dumps({"error": type(error).__name__, "message": str(error)}))
+            raise
+        self._round += 1
+
+    def _result(self) -> Recovery:
+        assert self._steps is not None
+        assert self._steps.result is not None
+        result = self._steps.result
+        if isinstance(self._problem["seed"], int):
+            result.diagnostics["seed"] = self._problem["seed"]
+        return result
+
+
+def _take_over(current: Round, X: Array, repeats: int, method: str) -> None:
+    """Let the method use the stored queries, whatever it drew itself."""
+    same = current.queries.shape == X.shape
+    if current.repeats != repeats or not (same or (method == "frugal" and X.shape[1] == current.queries.shape[1])):
+        raise StudyError(
+            f"the stored round ({len(X)} queries, {repeats} times each) is not what this version of mixsense would ask "
+            f"({len(current.queries)}, {current.repeats} times each): go on with the version that began the study"
+        )
+    if not same or X.tobytes() != np.ascontiguousarray(current.queries).tobytes():
+        current.replay(X)

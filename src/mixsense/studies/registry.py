@@ -1,0 +1,139 @@
+"""Which studies there are: create, load, list, delete."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from mixsense.errors import InvalidInput
+from mixsense.studies.playback import begin
+from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.storage.database import Database
+from mixsense.studies.storage.migrations import upgrade
+from mixsense.studies.storage.storage import delete_rows, find_row, insert_study, study_names
+from mixsense.studies.study import Study
+
+LEASE = 600.0
+"""Seconds that a question is waited for, by default."""
+
+
+def create_study(
+    url: str | PathLike[str],
+    name: str,
+    n: int,
+    gamma: float | None = 0.1,
+    k: int | None = None,
+    sigma: float | None = None,
+    eta: float = 0.05,
+    method: str = "frugal",
+    weights: tuple[float, float] | str | None = None,
+    max_queries: int | None = None,
+    seed: Any = None,
+    features: Sequence[str] | None = None,
+    box: Any = None,
+    intercept: bool = False,
+    *,
+    units: Sequence[str] | None = None,
+    answer_range: tuple[float, float] | None = None,
+    lease: float = LEASE,
+    notes: dict[str, Any] | None = None,
+    **options: Any,
+) -> Study:
+    """Begin a study: a method that asks whenever somebody takes a question, and never loses an answer.
+
+    Parameters
+    ----------
+    url : str or path
+        The database: ``sqlite:///tea.db``, a file's name, or ``postgresql://user@host/database``. It is made if it is
+        not there, and may hold many studies.
+    name : str
+        Name of the study in this database.
+    n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, **options
+        As for `recover`.
+    units : sequence of str, optional
+        The unit of each feature, to be shown with the questions.
+    answer_range : pair of float, optional
+        Smallest and largest possible answer, such as (1, 7). Others are refused.
+    lease : float
+        Seconds that a question is waited for before it is handed out again, rounded up to whole minutes.
+    notes : dict, optional
+        Plain values to keep with the study, such as who is asked; `Study.notes` gives them back.
+
+    Returns
+    -------
+    Study
+
+    Examples
+    --------
+    >>> import mixsense as ms, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = ms.create_study(f"{folder.name}/tea.db", "tea", n=3, sigma=1.0, seed=1)
+    >>> question = study.ask()
+    >>> study.tell(question.id, 6.5)
+    'taken'
+    >>> study.progress().answered
+    1
+    >>> study.close(); folder.cleanup()
+    """
+    problem = {
+        "n": n,
+        "gamma": gamma,
+        "k": k,
+        "sigma": sigma,
+        "eta": eta,
+        "method": method,
+        "weights": weights,
+        "max_queries": max_queries,
+        "seed": secrets.randbits(63) if seed is None else seed,
+        "features": features,
+        "box": box,
+        "intercept": intercept,
+        **options,
+    }
+    text = as_json(problem)
+    name = checked_name(name)
+    check_titles(features, intercept)
+    first = begin(json.loads(text)).current
+    if first is None:
+        raise InvalidInput("this problem needs no questions: nothing is to be studied")
+    asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}
+    if notes is not None:
+        asking["notes"] = json.loads(as_json(notes))
+    database = Database(url, create=True)
+    upgrade(database, create=True)
+    insert_study(database, name, text, json.dumps(asking), first)
+    return Study(database, name)
+
+
+def load_study(url: str | PathLike[str], name: str) -> Study:
+    """Load a study that was created before, in this process or in another one.
+
+    Parameters
+    ----------
+    url : str or path
+        The database; see `create_study`.
+    name : str
+        Name of the study.
+    """
+    database = _opened(url)
+    return Study(database, checked_name(name))
+
+
+def list_studies(url: str | PathLike[str]) -> list[str]:
+    """Return the names of the studies in a database."""
+    return study_names(_opened(url))
+
+
+def delete_study(url: str | PathLike[str], name: str) -> None:
+    """Remove a study and all its answers, for good."""
+    database = _opened(url)
+    delete_rows(database, find_row(database, checked_name(name)).study)
+
+
+def _opened(url: str | PathLike[str]) -> Database:
+    database = Database(url)
+    upgrade(database)
+    return database

@@ -1,0 +1,173 @@
+"""Drive a study with an oracle that is a callable, with several calls at a time."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput, MixsenseError, OracleError
+from mixsense.problem import whole
+from mixsense.recovery import Recovery
+from mixsense.rounds import Oracle, Progress, ProgressHook, checked_answers
+from mixsense.studies.question import Question
+from mixsense.studies.study import Study
+
+PAUSE = 1.0
+"""Seconds between two looks at questions that other processes hold."""
+
+
+def run_study(
+    study: Study,
+    oracle: Oracle,
+    workers: int = 8,
+    batch: int = 1,
+    progress: bool | ProgressHook = False,
+    take_over: bool = True,
+) -> Recovery:
+    """Answer a study's questions with an oracle until it ends.
+
+    Parameters
+    ----------
+    study : Study
+        The study. What it has answers to is not asked again.
+    oracle : callable
+        ``oracle(queries, 1)`` with queries (q, n) gives the answers (q, 1). It is called from several threads at once.
+    workers : int
+        Most calls at the same time.
+    batch : int
+        Questions in a call. Answers are stored after each call, so that a crash loses the calls in flight only.
+    progress : bool or callable
+        True shows a progress bar (quiet lines where there is no terminal); a callable receives `Progress` objects.
+    take_over : bool
+        Ask again at once what an earlier run left unanswered. Say False where several processes drive the same study,
+        or people answer it too: then what others hold is waited for until its lease ends.
+
+    Returns
+    -------
+    Recovery
+        The study's result: with the same seed and answers the same as that of `recover`, to the last bit.
+
+    Raises
+    ------
+    OracleError
+        The oracle raised or gave an unusable answer. All others are stored; call again to go on.
+
+    Examples
+    --------
+    >>> import mixsense as ms, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = ms.create_study(f"{folder.name}/lab.db", "lab", n=10, gamma=0.4, sigma=1.0, seed=1)
+    >>> oracle = ms.SimulatedOracle(ms.random_pair(10, 2, gap=5.0, seed=1), sigma=1.0, seed=2)
+    >>> ms.run_study(study, oracle, workers=1, batch=50).status
+    'certified'
+    >>> study.close(); folder.cleanup()
+    """
+    workers = whole("workers", workers, 1, "how many calls of the oracle may run at the same time")
+    batch = whole("batch", batch, 1, "how many questions go into one call of the oracle")
+    if not callable(oracle):
+        raise InvalidInput(f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats)", oracle=oracle)
+    if take_over:
+        study.release()
+    hook = _hook(progress)
+    try:
+        with ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
+            _Desk(study, oracle, pool, workers, batch, hook).work()
+    finally:
+        if hook is not None and not callable(progress):
+            hook.close()  # type: ignore[attr-defined]
+    return study.result()
+
+
+def _hook(progress: bool | ProgressHook) -> ProgressHook | None:
+    if callable(progress):
+        return progress
+    if not progress:
+        return None
+    from mixsense.progress import Bar
+
+    return Bar()
+
+
+class _Desk:
+    """Takes questions, gives them to the threads, stores what they bring. Only this thread talks to the database."""
+
+    def __init__(
+        self,
+        study: Study,
+        oracle: Oracle,
+        pool: ThreadPoolExecutor,
+        workers: int,
+        batch: int,
+        hook: ProgressHook | None,
+    ) -> None:
+        self._study, self._oracle, self._pool, self._hook = study, oracle, pool, hook
+        self._workers, self._batch = workers, batch
+        self._calls: dict[Future[Array], list[Question]] = {}
+        self._reserve: list[Question] = []
+
+    def work(self) -> None:
+        """Go on until the study has ended; what came before a failure or Ctrl-C is stored."""
+        try:
+            while self._fill() or self._others_at_work():
+                if self._calls:
+                    self._store(wait(self._calls, return_when=FIRST_COMPLETED).done)
+        except BaseException:
+            for call in self._calls:
+                call.cancel()
+            running = [call for call in self._calls if not call.cancelled()]
+            self._store(wait(running).done, failing=True)
+            raise
+
+    def _fill(self) -> bool:
+        """Keep all threads busy; returns whether there is anything to wait for."""
+        if not self._calls and not self._reserve:
+            self._dry = False
+        while len(self._calls) < self._workers:
+            if len(self._reserve) < self._batch and not self._dry:
+                wanted = 2 * self._workers * self._batch
+                taken = self._study.ask_many(wanted)
+                self._reserve += taken
+                self._dry = len(taken) < wanted  # the rest of the round is out: ask when it has come back
+            if not self._reserve:
+                break
+            part, self._reserve = self._reserve[: self._batch], self._reserve[self._batch :]
+            self._calls[self._pool.submit(self._answer, part)] = part
+        return bool(self._calls)
+
+    def _answer(self, part: list[Question]) -> Array:
+        return checked_answers(self._oracle(np.stack([q.x for q in part]), 1), len(part), 1)[:, 0]
+
+    def _store(self, done: set[Future[Array]], failing: bool = False) -> None:
+        told: list[tuple[str, float]] = []
+        failure: Exception | None = None
+        for call in done:
+            try:
+                told += [(q.id, self._study.checked(y)) for q, y in zip(self._calls[call], call.result(), strict=True)]
+            except Exception as error:  # whatever the user's oracle raises
+                failure = failure or error
+        if told:
+            self._study.tell_many(told)
+        for call in done:  # only now: after Ctrl-C in the middle of it they are told again, which does no harm
+            del self._calls[call]
+        if told:
+            self._show()
+        if failure is not None and not failing:
+            what = str(failure) if isinstance(failure, MixsenseError) else f"{type(failure).__name__}: {failure}"
+            verb = "failed" if isinstance(failure, MixsenseError) else "raised"
+            raise OracleError(
+                f"the oracle {verb} ({what}); all answers before are stored: run the study again to go on"
+            ) from failure
+
+    def _show(self) -> None:
+        if self._hook is not None:
+            now = self._study.progress()
+            self._hook(Progress(now.label, now.answered, now.size, now.total, now.max_queries))
+
+    def _others_at_work(self) -> bool:
+        state = self._study.progress().state
+        if state == "waiting":
+            time.sleep(PAUSE)
+        return state not in ("ended", "failed")

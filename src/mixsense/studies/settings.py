@@ -1,0 +1,75 @@
+"""What the settings of a study must be, besides those of its problem."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mixsense.errors import InvalidInput
+from mixsense.problem import real
+from mixsense.rounds import LARGEST_ANSWER
+from mixsense.studies.storage.database import shown
+
+INTERCEPT = "(intercept)"
+"""What the result calls the constant."""
+
+
+def checked_name(name: Any) -> str:
+    """Return the name of a study, or say what it must be."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 100:
+        raise InvalidInput(f"the study's name is {shown(name)}: give printable text of up to 100 letters")
+    return name
+
+
+def check_titles(features: Any, intercept: Any) -> None:
+    """Refuse a feature that is called as the result calls the constant."""
+    if intercept and isinstance(features, Sequence) and INTERCEPT in features:
+        raise InvalidInput(f"a feature is called {INTERCEPT!r}, as the constant in the result: give it another name")
+
+
+def checked_units(units: Any, n: int) -> list[str] | None:
+    """Return a unit for each feature, or say what is needed."""
+    if units is None:
+        return None
+    if isinstance(units, str) or not isinstance(units, Sequence) or not all(isinstance(u, str) for u in units):
+        raise InvalidInput(f"units is {shown(units)}: give a list of {n} texts, '' where there is none")
+    if len(units) != n:
+        raise InvalidInput(f"{len(units)} units for n = {n}: give one for each feature, '' where there is none")
+    return list(units)
+
+
+def checked_range(pair: Any) -> tuple[float, float] | None:
+    """Return the smallest and the largest answer, or say what is needed."""
+    if pair is None:
+        return None
+    hint = "give the smallest and the largest possible answer, such as (1, 7)"
+    if isinstance(pair, (str, bytes)) or not isinstance(pair, (Sequence, np.ndarray)) or len(pair) != 2:
+        raise InvalidInput(f"answer_range is {shown(pair)}: {hint}")
+    low, high = (real("answer_range", value, hint) for value in pair)
+    if not -LARGEST_ANSWER <= low < high <= LARGEST_ANSWER:
+        raise InvalidInput(f"answer_range is from {low:g} to {high:g}: {hint}")
+    return low, high
+
+
+def checked_lease(lease: Any) -> float:
+    """Return the seconds of a lease, or say what is needed."""
+    return real("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
+
+
+def as_json(problem: dict[str, Any]) -> str:
+    """Return plain values as JSON text that is read back to the last bit."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        raise InvalidInput(f"a study stores its problem as text, and {shown(value)} has none: give plain values")
+
+    try:
+        return json.dumps(problem, default=plain, allow_nan=False)
+    except InvalidInput:
+        raise
+    except (ValueError, TypeError):
+        raise InvalidInput("a study's problem has a number that is not finite: give finite ones") from None

@@ -1,0 +1,80 @@
+"""Where a study stands, for people and for programs."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass
+from typing import Any
+
+STATES = {
+    "asking": "there are questions to hand out",
+    "waiting": "all questions of this round are out",
+    "ready": "the round is complete; who asks next computes the following one",
+    "ended": "there is a result",
+    "failed": "the method gave up; result() says why",
+}
+"""Where a study can be, with its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyProgress:
+    """Where a study stands.
+
+    Attributes
+    ----------
+    name : str
+    state : str
+        "asking", "waiting", "ready", "ended" or "failed"; see `STATES`.
+    status : str or None
+        Status of the result once the study has ended; see `mixsense.recovery.result.STATUSES`.
+    round, label : int, str
+        The current round, counted from 1, and what it is for.
+    size, answered, out, open : int
+        Questions of this round: all, answered, handed out and waited for, to be handed out.
+    total, max_queries : int
+        Answers of all rounds, and the budget.
+    gamma : float or None
+        The precision that ends the study; None if only the budget does.
+    surplus : int
+        Answers that came when their question had been answered by somebody else; they are kept, and not used.
+    expired : int
+        Hand-outs of a question that had been handed out before, and not answered in time.
+    warnings : tuple of str
+    """
+
+    name: str
+    state: str
+    status: str | None
+    round: int
+    label: str
+    size: int
+    answered: int
+    out: int
+    open: int
+    total: int
+    max_queries: int | None
+    gamma: float | None
+    surplus: int
+    expired: int
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {**asdict(self), "warnings": list(self.warnings)}
+
+    def __str__(self) -> str:
+        budget = f" of at most {self.max_queries:,}" if self.max_queries else ""
+        precision = f"gamma is {self.gamma:g}" if self.gamma is not None else "no gamma"
+        most = f"at most {self.max_queries:,} answers" if self.max_queries else "no budget (max_queries)"
+        lines = [
+            f"study {self.name}: {self.status or self.state} ({STATES[self.state]})",
+            f"round {self.round} ({self.label}): {self.answered:,} of {self.size:,} answered, {self.out:,} out, "
+            f"{self.open:,} open",
+            f"in all {self.total:,}{budget} answers used, {self.surplus:,} surplus, {self.expired:,} handed out again",
+            f"until: {precision}, {most}",
+            *(f"warning: {text}" for text in self.warnings),
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())

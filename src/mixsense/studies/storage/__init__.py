@@ -1,0 +1,1 @@
+"""Where studies are kept: tables, transactions, versions."""

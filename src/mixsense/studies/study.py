@@ -1,0 +1,259 @@
+"""A study: ask, tell, and look at the result, in any number of processes, on any number of days."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mixsense import errors
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput, StudyError
+from mixsense.features.units import feature_names
+from mixsense.problem import whole
+from mixsense.recovery import Recovery
+from mixsense.rounds import LARGEST_ANSWER, Record
+from mixsense.studies.playback import Playback
+from mixsense.studies.question import Question
+from mixsense.studies.standing import StudyProgress
+from mixsense.studies.storage.database import Database, shown
+from mixsense.studies.storage.storage import Counts, Storage, find_row
+
+OFTEN = 0.05
+"""A larger share of answers at an end of their range is worth a warning."""
+MOST = 10_000
+"""Questions that may be taken at once."""
+
+
+class Study:
+    """A method that runs as its answers come. Made by `create_study` and `load_study` of shelf.py.
+
+    It may be used by several threads; other processes load the same study.
+    """
+
+    def __init__(self, database: Database, name: str) -> None:
+        row = find_row(database, name)
+        self._database = database
+        self._row = row
+        self._storage = Storage(database, row.study)
+        self.problem: dict[str, Any] = json.loads(row.problem)
+        """The arguments that the study was created with, `seed` included."""
+        asking = json.loads(row.asking)
+        self.answer_range: tuple[float, float] | None = asking["range"] and tuple(asking["range"])
+        self.lease: float = asking["lease"]
+        self.notes: dict[str, Any] = asking.get("notes", {})
+        """What was noted when the study was created."""
+        self.names = feature_names(self.problem["n"], self.problem["features"])
+        self.units: tuple[str, ...] = tuple(asking["units"] or [""] * self.problem["n"])
+        self._playback = Playback(self._storage, self.problem)
+
+    def __repr__(self) -> str:
+        return f"<study {self.name!r} in {self._database.shown}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self._row.name
+
+    def close(self) -> None:
+        """Give the connections to the database back."""
+        self._database.close()
+
+    def ask(self) -> Question | None:
+        """Take a question, and lease it: it is handed out again if no answer comes in time.
+
+        Returns
+        -------
+        Question or None
+            None if all open questions are out, or if there are no more; `progress` tells which.
+        """
+        return next(iter(self.ask_many(1)), None)
+
+    def ask_many(self, count: int) -> list[Question]:
+        """Take up to `count` questions at once; see `ask`."""
+        count = min(whole("count", count, 1, "how many questions to take"), MOST)
+        while True:
+            handed = self._storage.hand_out(count, _minutes(), self.lease / 60)
+            if not handed.complete:
+                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in handed.tickets]
+            try:
+                self._playback.catch_up()
+            except errors.MixsenseError:
+                if self._storage.end() is None:
+                    raise
+                return []  # result() tells why
+
+    def tell(self, id: str, value: float) -> str:
+        """Give the answer to a question. It is safe on disk when this returns.
+
+        Parameters
+        ----------
+        id : str
+            The id of the question.
+        value : float
+            The answer.
+
+        Returns
+        -------
+        str
+            "taken"; "known" if the same was told before; "surplus" if the question came back after its lease and
+            somebody else has answered it: then this answer is kept, and not used.
+
+        Raises
+        ------
+        InvalidInput
+            No such question, no usable number, or another answer than the one told before.
+        """
+        return self.tell_many([(id, value)])[0]
+
+    def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
+        """Give several answers, all or none; see `tell`."""
+        told = [(self.checked_id(id), self.checked(value)) for id, value in answers]
+        return self._storage.take(told, self.id_of)
+
+    def checked(self, value: Any) -> float:
+        """Return an answer as a float, or say what is needed."""
+        low, high = self.answer_range or (-LARGEST_ANSWER, LARGEST_ANSWER)
+        needed = f"a number from {low:g} to {high:g}"
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise InvalidInput(f"the answer is {shown(value)}: give {needed}")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not low <= number <= high:  # NaN too
+            raise InvalidInput(f"the answer is {number:g}: give {needed}")
+        return number + 0.0  # -0.0 is 0.0
+
+    def id_of(self, ticket: int) -> str:
+        """Return a question's id by the number in it."""
+        return f"{self._row.key}-{ticket}"
+
+    def checked_id(self, id: Any) -> int:
+        """Return the number in a question's id, or say what is wrong with it."""
+        key = self._row.key
+        found = re.fullmatch(r"([b-z]{4})-([1-9][0-9]{0,17})", id, re.ASCII) if isinstance(id, str) else None
+        if found is None:
+            raise InvalidInput(
+                f"the question's id is {shown(id)}: give the id of a question of this study, like {key}-17"
+            )
+        if found[1] != key:
+            raise InvalidInput(
+                f"question {id} belongs to another study: the ids of {self.name!r} begin with {key}-", id=id
+            )
+        return int(found[2])
+
+    def progress(self) -> StudyProgress:
+        """Return where the study stands. It only reads, and may be called at any time, as often as you like."""
+        low, high = self.answer_range or (None, None)
+        c = self._storage.counts(_minutes(), low, high)
+        open_ = c.size - c.answered - c.out
+        state = "ready" if c.answered == c.size else "asking" if open_ else "waiting"
+        if c.end is not None:
+            state = "failed" if c.end == "failed" else "ended"
+        return StudyProgress(
+            name=self.name,
+            state=state,
+            status=c.end,
+            round=c.round + 1,
+            label=c.label,
+            size=c.size,
+            answered=c.answered,
+            out=c.out,
+            open=open_,
+            total=c.total,
+            max_queries=self.problem["max_queries"],
+            gamma=self.problem["gamma"],
+            surplus=c.surplus,
+            expired=c.expired,
+            warnings=self._at_the_ends(c),
+        )
+
+    def _at_the_ends(self, c: Counts) -> tuple[str, ...]:
+        if self.answer_range is None:
+            return ()
+        return tuple(
+            f"{hits / c.total:.0%} of the answers are {bound:g}, the {end} end of their range: what lies beyond is cut "
+            "off, and the estimates lean to the middle; give a wider scale, or narrower ranges of the features"
+            for hits, bound, end in zip((c.at_low, c.at_high), self.answer_range, ("lower", "upper"), strict=True)
+            if hits > OFTEN * c.total
+        )
+
+    def result(self) -> Recovery:
+        """Return the result or, while the study goes on, the best estimate so far.
+
+        Returns
+        -------
+        Recovery
+            In the user's units. Its status is "open" while the study goes on; its first warning then says which
+            answers are missing.
+
+        Raises
+        ------
+        StudyError
+            There is no estimate yet.
+        ModelError, BudgetError
+            The method gave up, for the reason given.
+        """
+        best = None
+        if (end := self._storage.end()) is None:
+            best = self._playback.catch_up()
+            end = self._storage.end()
+        now = self.progress()
+        if end is not None:
+            r = _ended(*end)
+            return replace(r, diagnostics=_with_warnings(r, now.warnings))
+        where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
+        if best is None:
+            raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
+        missing = f"the study goes on: {where}"
+        return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
+
+    def record(self) -> Record:
+        """Return the queries (q, n) and answers (q, repeats) of all complete rounds.
+
+        ``recover(ReplayOracle(study.record()), **study.problem)`` gives the same vectors to the last bit, once the
+        study has ended.
+        """
+        found: Record = []
+        while (asked := self._storage.asked(len(found))) is not None and asked[2] is not None:
+            found.append((asked[0], asked[2]))
+        return found
+
+    def answers(self) -> list[dict[str, Any]]:
+        """Return every answer in the order of the questions: id, round, x (n,), answer, surplus."""
+        return [
+            {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._storage.answered()
+        ]
+
+    def handed_out(self, ids: Iterable[str]) -> dict[str, Array]:
+        """Return what the questions with these ids ask, x (n,); one that was never handed out is left out."""
+        found = self._storage.handed_out({self.checked_id(id) for id in ids})
+        return {self.id_of(ticket): x for ticket, x in found.items()}
+
+    def release(self) -> None:
+        """Let all leases run out now: what is out and not answered is handed out again."""
+        self._storage.release()
+
+
+def _minutes() -> float:
+    return time.time() / 60
+
+
+def _ended(status: str, text: str) -> Recovery:
+    if status != "failed":
+        return Recovery.from_json(text)
+    why = json.loads(text)
+    raise getattr(errors, why["error"])(why["message"])
+
+
+def _with_warnings(r: Recovery, more: Sequence[str]) -> dict[str, Any]:
+    if not more:
+        return r.diagnostics
+    return {**r.diagnostics, "warnings": [*more, *r.diagnostics.get("warnings", [])]}

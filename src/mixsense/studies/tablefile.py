@@ -1,0 +1,200 @@
+"""Tables in CSV and Parquet files: written for any spreadsheet, read back as spreadsheets leave them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mixsense.errors import InvalidInput
+from mixsense.studies.storage.database import shown
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+KINDS = (".csv", ".parquet")
+DELIMITERS = ",;\t"
+FilePath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A row with an answer: where it stands ("line 3"), its id, its answer, and the cells of the features by number."""
+
+    where: str
+    id: Any
+    answer: Any
+    x: dict[int, Any]
+
+
+def kind_of(path: FilePath) -> str:
+    """Return ".csv" or ".parquet", or say that the file is neither."""
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        raise InvalidInput(f"the file {shown(str(path))} is neither .csv nor .parquet: give one of these")
+    return kind
+
+
+def check_target(path: FilePath, force: bool) -> None:
+    """Say at once what would keep a file from being written; a file that is there is replaced only by `force`."""
+    there = os.path.lexists(path)
+    if there and not force and not os.path.isdir(path):
+        raise InvalidInput(
+            f"{path} is there already, and may hold answers: give another file, or replace it with --force (force=True)"
+        )
+    try:
+        with open(path, "ab" if there else "xb"):
+            pass
+        if not there:
+            os.unlink(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def write_table(path: FilePath, columns: dict[str, list[Any]]) -> None:
+    """Write columns, all of the same length."""
+    try:
+        if kind_of(path) == ".csv":
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow([harmless(name) for name in columns])
+                writer.writerows(zip(*columns.values(), strict=True))
+        else:
+            pa, pq = _pyarrow()
+            kinds = {"id": pa.string(), "round": pa.int64(), "surplus": pa.bool_()}
+            arrays = {name: pa.array(column, kinds.get(name, pa.float64())) for name, column in columns.items()}
+            pq.write_table(pa.table(arrays), os.fspath(path))
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: FilePath, error: OSError) -> InvalidInput:
+    return InvalidInput(f"{path} cannot be written ({error.strerror or error}): give another file")
+
+
+def harmless(cell: str) -> str:
+    """Return a cell that no spreadsheet runs as a formula.
+
+    Examples
+    --------
+    >>> harmless("=HYPERLINK(1)"), harmless("strength")
+    ("'=HYPERLINK(1)", 'strength')
+    """
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+def as_number(text: str) -> float:
+    """Return the number that a text says, or say what is needed."""
+    try:
+        if "_" in text:  # Python reads 1_000, nobody else does
+            raise ValueError
+        return float(text)
+    except ValueError:
+        hint = " with a decimal point" if "," in text else ""
+        raise InvalidInput(f"the answer is {shown(text)}: give a number{hint}") from None
+
+
+def read_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
+    """Yield each row that has an answer; `labels` are the titles of the features' columns, where the file has them."""
+    return _csv_rows(path, labels) if kind_of(path) == ".csv" else _parquet_rows(path, labels)
+
+
+def _csv_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
+    text = _read_text(path)
+    delimiter = _delimiter(text.split("\n", 1)[0])
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        columns = [cell.strip() for cell in next(reader, [])]
+        at_id, at_answer = (_column(columns, name, path) for name in ("id", "answer"))
+        at = _feature_places(columns, labels, path)
+        for row in reader:
+            where = f"line {reader.line_num}"
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) != len(columns):
+                raise InvalidInput(
+                    f"{path}, {where}: {len(row)} cells under {len(columns)} columns; nothing was stored"
+                )
+            cells = [_decimal_point(cell.strip(), delimiter) for cell in row]
+            if cells[at_answer]:
+                yield FileRow(where, cells[at_id], cells[at_answer], {j: cells[i] for j, i in at.items() if cells[i]})
+    except csv.Error as error:
+        raise InvalidInput(f"{path}, line {reader.line_num}: no CSV ({error}); nothing was stored") from None
+
+
+def _delimiter(head: str) -> str:
+    """Return what separates the titles: the one that lets us see our columns, else the most frequent."""
+    likely = sorted(DELIMITERS, key=head.count, reverse=True)
+    for delimiter in likely:
+        titles = next(csv.reader([head.strip()], delimiter=delimiter), []) if len(head) < 100_000 else []
+        if {"id", "answer"} <= {title.strip().lower() for title in titles}:
+            return delimiter
+    return likely[0]
+
+
+def _decimal_point(cell: str, delimiter: str) -> str:
+    """Read 6,5 as 6.5 where the comma does not separate cells, as spreadsheets in many languages write it."""
+    whole, comma, digits = cell.partition(",")
+    is_number = whole.lstrip("+-").isdigit() and digits[:1].isdigit() and "," not in digits and "." not in digits
+    return f"{whole}.{digits}" if delimiter != "," and comma and is_number else cell
+
+
+def _read_text(path: FilePath) -> str:
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give another file") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InvalidInput(f"{path}, line {line}: not UTF-8: save it as CSV in UTF-8; nothing was stored") from None
+
+
+def _places(columns: list[str], name: str) -> list[int]:
+    """Return which columns have a title: as it is written or, if none has, in any case."""
+    exact = [i for i, column in enumerate(columns) if column == name]
+    return exact or [i for i, column in enumerate(columns) if column.casefold() == name.casefold()]
+
+
+def _column(columns: list[str], name: str, path: FilePath) -> int:
+    places = _places(columns, name)
+    if len(places) != 1:
+        found = ", ".join(shown(column, 20) for column in columns[:10])
+        many = "more than one" if places else "no"
+        raise InvalidInput(f"{path}, line 1: there is {many} column {name!r} (found: {found}); nothing was stored")
+    return places[0]
+
+
+def _feature_places(columns: list[str], labels: list[str], path: FilePath) -> dict[int, int]:
+    """Return the column of each feature that the file has."""
+    titles = [harmless(label) if _places(columns, harmless(label)) else label for label in labels]
+    return {j: _column(columns, title, path) for j, title in enumerate(titles) if _places(columns, title)}
+
+
+def _parquet_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
+    pa, pq = _pyarrow()
+    try:
+        table = pq.read_table(os.fspath(path))
+    except FileNotFoundError:
+        raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise InvalidInput(f"{path} is no Parquet file ({shown(reason, 120)}); nothing was stored") from None
+    at_id, at_answer = (_column(table.column_names, name, path) for name in ("id", "answer"))
+    at = _feature_places(table.column_names, labels, path)
+    columns = [table.column(i).to_pylist() for i in (at_id, at_answer, *at.values())]
+    for number, (id_, value, *cells) in enumerate(zip(*columns, strict=True), start=1):
+        if value is not None:
+            given = zip(at, cells, strict=True)
+            yield FileRow(f"row {number}", id_, value, {j: cell for j, cell in given if cell is not None})
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow.parquet  # type: ignore[import-untyped]
+    except ModuleNotFoundError:
+        raise InvalidInput("Parquet needs pyarrow, which is not installed: pip install 'mixsense[study]'") from None
+    return pyarrow, pyarrow.parquet
