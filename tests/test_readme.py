@@ -90,7 +90,7 @@ def test_every_measured_table_is_there():
             assert body.strip(), f"{page.name}: {name} is empty; run its benchmark with --markdown"
 
 
-MODULES = sorted(m.name for m in pkgutil.walk_packages(mixsense.__path__, "mixsense."))
+MODULES = sorted(m.name for m in pkgutil.walk_packages(mixsense.__path__, "mixsense.") if m.name != "mixsense.__main__")
 
 
 @pytest.mark.parametrize("name", ["mixsense", *MODULES])

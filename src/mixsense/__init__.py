@@ -21,14 +21,10 @@ __version__ = "0.2.0"
 
 
 def _public() -> dict[str, str]:
-    """Return where each public name lives: "mixsense.api:recover", or "mixsense.decode" for a module."""
-    homes = {}
-    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Import):
-            homes |= {str(entry.asname): entry.name for entry in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            homes |= {entry.name: f"{node.module}:{entry.name}" for entry in node.names}
-    return homes
+    """Return the module or package that each public name is imported from."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    lines = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {entry.name: str(line.module) for line in lines for entry in line.names}
 
 
 _HOMES = _public()
@@ -38,9 +34,12 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'mixsense' has no attribute {name!r}")
-    module, _, original = _HOMES[name].partition(":")
-    found = importlib.import_module(module)
-    globals()[name] = value = getattr(found, original) if original else found
+    home = importlib.import_module(_HOMES[name])
+    if home.__name__ != __name__ and hasattr(home, name):
+        value = getattr(home, name)
+    else:  # a module of its own
+        value = importlib.import_module(f"{home.__name__}.{name}")
+    globals()[name] = value
     return value
 
 

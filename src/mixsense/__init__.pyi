@@ -1,5 +1,10 @@
 """Every public name, once: `mixsense.__getattr__` and type checkers read this list."""
 
+from mixsense import decode as decode
+from mixsense import methods as methods
+from mixsense import mixture as mixture
+from mixsense import oracles as oracles
+from mixsense import plots as plots
 from mixsense.api import recover as recover
 from mixsense.errors import BudgetError as BudgetError
 from mixsense.errors import InvalidInput as InvalidInput
@@ -7,6 +12,10 @@ from mixsense.errors import MixsenseError as MixsenseError
 from mixsense.errors import ModelError as ModelError
 from mixsense.errors import OracleError as OracleError
 from mixsense.errors import StudyError as StudyError
+from mixsense.methods import design as design
+from mixsense.methods.paper import align as align
+from mixsense.methods.paper import constants as constants
+from mixsense.methods.paper import estimate as estimate
 from mixsense.metrics import match_error as match_error
 from mixsense.oracles import RecordedOracle as RecordedOracle
 from mixsense.oracles import ReplayOracle as ReplayOracle
@@ -14,6 +23,7 @@ from mixsense.oracles import SimulatedOracle as SimulatedOracle
 from mixsense.oracles import random_pair as random_pair
 from mixsense.oracles.command import CommandOracle as CommandOracle
 from mixsense.oracles.http import HTTPOracle as HTTPOracle
+from mixsense.planning import limits as limits
 from mixsense.planning.plan import plan as plan
 from mixsense.problem import Problem as Problem
 from mixsense.recovery import Recovery as Recovery

@@ -50,6 +50,7 @@ class Body:
 
     Examples
     --------
+    >>> import numpy as np
     >>> Body('{"inputs": "$x", "version": 2}').fill(np.array([0.5, -1.0]))
     b'{"inputs": [0.5, -1.0], "version": 2}'
     >>> Body({"tea": "$features"}, ["milk", "sugar"]).fill(np.array([0.5, -1.0]))
