@@ -17,6 +17,7 @@ SOURCE = Path(mixsense.__file__).parent
 LAYERS = """
     errors
     arrays
+    checks
     problem
     metrics
     features
@@ -40,7 +41,7 @@ LAYERS = """
     cli
     __main__
 """.split()
-NUMERICS = {"mixture": {"errors", "arrays"}, "decode": {"errors", "arrays"}}
+NUMERICS = {"mixture": {"errors", "arrays", "checks"}, "decode": {"errors", "arrays", "checks"}}
 """Pure numerics, which could be taken out and used by themselves."""
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import estimator_contract as contract
 from estimator_contract import sample
 from mixsense.errors import InvalidInput
-from mixsense.mixture import em, em_step, median_of_means, moments, single
+from mixsense.mixture import em, em_step, estimators, median_of_means, moments, single
 
 
 def one(y, sigma):

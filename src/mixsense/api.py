@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from mixsense.checks import generator
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.features.units import SLACK, Units, feature_names
 from mixsense.methods.design import Box
-from mixsense.problem import Problem, generator
+from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Oracle, ProgressHook, run
 from mixsense.rounds.in_units import in_units

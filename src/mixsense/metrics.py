@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mixsense.checks import as_vectors
 from mixsense.errors import InvalidInput
-from mixsense.problem import as_vectors
 
 
 def best_order(estimate: ArrayLike, truth: ArrayLike) -> tuple[int, ...]:

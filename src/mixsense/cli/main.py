@@ -19,6 +19,7 @@ import typer
 
 import mixsense
 from mixsense.api import DEFAULT_METHOD, METHODS, options_of, recover
+from mixsense.checks import as_int
 from mixsense.cli.audit import EXIT_CODES as AUDIT_CODES
 from mixsense.cli.audit import audit_command
 from mixsense.cli.endpoint import shares
@@ -26,7 +27,6 @@ from mixsense.cli.study import app as study_app
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.metrics import match_error
 from mixsense.oracles import RecordedOracle, SimulatedOracle, random_pair
-from mixsense.problem import whole
 from mixsense.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def recover_command(
     ask: Oracle
     if simulate:
         # NumPy's seed [s, 0] is its seed s, which draws the queries.
-        truth = random_pair(n, min(k or 5, n), gap, seed=[whole("seed", seed, 0, "a seed"), 1])
+        truth = random_pair(n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
         # Without --sigma the simulated noise is 1, and the method has to find that out.
         noise = 1.0 if sigma is None and method.value != "noiseless" else sigma or 0.0
         ask = simulated = SimulatedOracle(truth, noise, seed=[seed, 2])

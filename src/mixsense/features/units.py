@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
-from mixsense.problem import real, whole
 
 SLACK = 6.0
 """Gaussian queries are cut off at three standard deviations; a sum of two of them fits into six."""
@@ -49,7 +49,7 @@ class Units:
     @classmethod
     def of(cls, n: int, features: Any = None, box: Any = None, intercept: Any = False) -> Units:
         """Check the names and the box; a mistake is named with its feature."""
-        n = whole("n", n, 1, "the number of features")
+        n = as_int("n", n, 1, "the number of features")
         names = feature_names(n, features)
         if not isinstance(intercept, (bool, np.bool_)):
             raise InvalidInput(f"intercept is {intercept!r}: give True or False", intercept=intercept)
@@ -68,7 +68,7 @@ class Units:
             hint = f"the box of feature {names[j]!r} is (low, high), two numbers"
             if len(pair) != 2:
                 raise InvalidInput(f"the box of feature {names[j]!r} has {len(pair)} numbers: give (low, high)")
-            low[j], high[j] = (real("box", value, hint) for value in pair)
+            low[j], high[j] = (as_float("box", value, hint) for value in pair)
             if not low[j] < high[j]:
                 raise InvalidInput(
                     f"the box of feature {names[j]!r} is ({low[j]:g}, {high[j]:g}): low must be below high",

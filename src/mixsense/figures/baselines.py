@@ -17,15 +17,11 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.errors import InvalidInput
+from mixsense.checks import require
 
 
 def _linear_model() -> Any:
-    try:
-        from sklearn import linear_model  # type: ignore[import-untyped]
-    except ImportError:
-        raise InvalidInput("the peers need scikit-learn: pip install 'mixsense[figures]'") from None
-    return linear_model
+    return require("sklearn.linear_model", "figures", "the peers need")
 
 
 def gaussian_answers(

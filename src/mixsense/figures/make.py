@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import platform
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import mixsense
+from mixsense.checks import as_int, require
 from mixsense.errors import InvalidInput
 from mixsense.figures.complexity import COMPLEXITY
 from mixsense.figures.error_against_answers import ANSWERS
@@ -24,7 +24,6 @@ from mixsense.figures.estimators import ESTIMATORS
 from mixsense.figures.figure import Cell, Data, Figure, Row, style
 from mixsense.figures.phase import PHASE
 from mixsense.figures.recoveries import BATCHES_OF_100, BATCHES_OF_600
-from mixsense.problem import whole
 from mixsense.progress import Count
 from mixsense.sweeps.workers import on_cores
 
@@ -81,11 +80,11 @@ def make_figures(
     figures = _chosen(only)
     if scale not in SCALES:
         raise InvalidInput(f"scale is {scale!r}: give one of {', '.join(map(repr, SCALES))}", scale=scale)
-    whole("seed", seed, 0, "the first seed")
+    as_int("seed", seed, 0, "the first seed")
     _need_packages()
     import joblib  # type: ignore[import-untyped]
 
-    jobs = joblib.cpu_count() if jobs is None else whole("jobs", jobs, 1, "the number of worker processes")
+    jobs = joblib.cpu_count() if jobs is None else as_int("jobs", jobs, 1, "the number of worker processes")
     folder = _folder(out)
     work = [item for figure in figures for item in _work(figure, scale, seed)]
     written: list[Path] = []
@@ -139,10 +138,7 @@ def _seeds(figure: Figure, scale: str, first: int) -> range:
 
 def _need_packages() -> None:
     for name in ("joblib", "pandas", "sklearn", "threadpoolctl"):
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            raise InvalidInput(f"figures need {name}: pip install 'mixsense[figures]'", package=name) from None
+        require(name, "figures", "figures need")
 
 
 def _folder(out: str | os.PathLike[str]) -> Path:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
+from mixsense.checks import as_float, as_int, one_line
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.oracles.template import Answer, Body, shortened
-from mixsense.problem import real, whole
+from mixsense.oracles.template import Answer, Body
 
 LONGEST_LINE = 100_000
 """A number is no longer than this; a program that writes more bytes without a line end is stopped."""
@@ -75,7 +75,7 @@ class CommandOracle:
         features: Sequence[str] | None = None,
     ) -> None:
         self._command = _as_command(command)
-        self._timeout = real("timeout", timeout, "seconds for one answer", 0.0, strict=True)
+        self._timeout = as_float("timeout", timeout, "seconds for one answer", 0.0, strict=True)
         self._body, self._answer = Body(body, features), Answer(answer)
         self._lock = threading.Lock()
         self._program: _Program | None = None
@@ -85,7 +85,7 @@ class CommandOracle:
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
         X = np.asarray(queries, dtype=np.float64)
-        repeats = whole("repeats", repeats, 1, "how often each query is asked")
+        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         if X.ndim != 2 or not np.isfinite(X).all():
             raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
         self._body.check(X.shape[1])
@@ -131,7 +131,7 @@ class CommandOracle:
         self.close()
 
     def __repr__(self) -> str:
-        return f"CommandOracle({shortened(shlex.join(self._command))!r})"
+        return f"CommandOracle({one_line(shlex.join(self._command), 120)!r})"
 
 
 class _Program:
@@ -166,8 +166,8 @@ class _Program:
             if line is None:
                 raise self._dead()
             raise OracleError(
-                f"the program {self.name} wrote {shortened(line)!r} without being asked: one line for each query",
-                received=shortened(line),
+                f"the program {self.name} wrote {one_line(line, 120)!r} without being asked: one line for each query",
+                received=one_line(line, 120),
             )
         pipe = self._process.stdin
         assert pipe is not None
@@ -188,8 +188,8 @@ class _Program:
         if len(line) > LONGEST_LINE:
             raise OracleError(
                 f"the program {self.name} wrote more than {LONGEST_LINE:,} bytes without a line end "
-                f"({shortened(line, 40)}); needed is one JSON number a line",
-                received=shortened(line),
+                f"({one_line(line, 40)}); needed is one JSON number a line",
+                received=one_line(line, 120),
             )
         return line
 
@@ -200,12 +200,12 @@ class _Program:
         self.close()  # joins the readers, so that its last words are complete
         words = bytes(self._last_words).decode("utf-8", "replace").split("\n")
         last = next((line for line in reversed(words) if line.strip()), "")
-        said = f"; its last words: {shortened(last)}" if last else ""
+        said = f"; its last words: {one_line(last, 120)}" if last else ""
         how = "closed its output" if code is None else f"ended with exit code {code}"
         return OracleError(
             f"the program {self.name} {how} before it answered{said}: it must answer every line until its input ends",
             exit_code=code,
-            stderr=shortened(last),
+            stderr=one_line(last, 120),
         )
 
     def close(self) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
+from mixsense.checks import as_float, as_int, one_line
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.oracles.template import Answer, Body, shortened
+from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Headers, Reply, Target, Transient, Wire
-from mixsense.problem import real, whole
 
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 """Seconds before the first retry; each further one waits twice as long, up to the second number."""
@@ -88,11 +88,11 @@ class HTTPOracle:
         fresh: bool = False,
     ) -> None:
         self._body, self._answer = Body(body, features), Answer(answer)
-        self._concurrency = whole("concurrency", concurrency, 1, "the most requests at a time")
-        self._timeout = real("timeout", timeout, "seconds for one request", 0.0, strict=True)
-        self._limit = real("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
-        self._retries = whole("retries", retries, 0, "how often a question is sent again")
-        self._pace = _Pace(None if rate is None else real("rate", rate, "requests a second", 0.0, strict=True))
+        self._concurrency = as_int("concurrency", concurrency, 1, "the most requests at a time")
+        self._timeout = as_float("timeout", timeout, "seconds for one request", 0.0, strict=True)
+        self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
+        self._retries = as_int("retries", retries, 0, "how often a question is sent again")
+        self._pace = _Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
         self._wire = Wire(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
         self._start()
 
@@ -108,7 +108,7 @@ class HTTPOracle:
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
         X = np.asarray(queries, dtype=np.float64)
-        repeats = whole("repeats", repeats, 1, "how often each query is asked")
+        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         if X.ndim != 2 or not np.isfinite(X).all():
             raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
         self._body.check(X.shape[1])
@@ -193,13 +193,13 @@ class HTTPOracle:
                 return self._number(reply)
             last = f"status {reply.status}"
             if reply.status not in (408, 429) and reply.status < 500:
-                what = shortened(reply.content) or "no text"
+                what = one_line(reply.content, 120) or "no text"
                 raise self._error(
                     f"POST {asked}: refused with status {reply.status} ({what}): {_hint(reply.status)}",
                     status=reply.status,
                 )
         status = None if reply is None else reply.status
-        came = f", {shortened(reply.content)}" if reply is not None and reply.content else ""
+        came = f", {one_line(reply.content, 120)}" if reply is not None and reply.content else ""
         raise self._error(
             f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
             "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",

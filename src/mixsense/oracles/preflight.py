@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import as_int, generator
 from mixsense.errors import OracleError
 from mixsense.features.units import Units
 from mixsense.oracles.line_tests import (
@@ -29,7 +30,6 @@ from mixsense.oracles.line_tests import (
     unequal_spreads,
     wider_spread,
 )
-from mixsense.problem import generator, whole
 from mixsense.rounds import Oracle, checked_answers
 
 REPEATS = 12
@@ -139,7 +139,7 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     >>> [verdict.name for verdict in report.verdicts if verdict.level != "ok"], report.requests
     ([], 281)
     """
-    n = whole("n", n, 1, "the length of a query")
+    n = as_int("n", n, 1, "the length of a query")
     units = Units.of(n, None, [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
     look = _Look(oracle, units, generator(seed))
     try:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
+from mixsense.checks import as_int
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.problem import whole
 from mixsense.rounds import Oracle, checked_answers
 
 
@@ -56,7 +56,7 @@ class ReplayOracle:
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times from the record."""
         X = np.asarray(queries, dtype=np.float64)
-        repeats = whole("repeats", repeats, 1, "how often each query is asked")
+        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         if X.ndim != 2:
             raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row a query")
         answers = np.empty((len(X), repeats))

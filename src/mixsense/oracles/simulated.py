@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
+from mixsense.checks import as_float, as_int, as_vectors, generator
 from mixsense.errors import InvalidInput
-from mixsense.problem import Problem, as_vectors, generator, real, whole
+from mixsense.problem import Problem
 
 
 def _as_queries(queries: ArrayLike, n: int) -> Array:
@@ -59,7 +60,7 @@ class SimulatedOracle:
         seed: Any = 0,
     ) -> None:
         self.vectors = as_vectors(vectors)
-        self.sigma = real("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
+        self.sigma = as_float("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
         checked = Problem(n=self.vectors.shape[1], weights=weights).weights
         if isinstance(checked, str):
             raise InvalidInput("a simulated oracle needs its shares: give weights such as (0.7, 0.3)")
@@ -70,7 +71,7 @@ class SimulatedOracle:
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
         X = _as_queries(queries, self.vectors.shape[1])
-        repeats = whole("repeats", repeats, 1, "how often each query is asked")
+        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         means = X @ self.vectors.T  # (q, 2)
         shape = (len(X), repeats)
         second = self._coin.random(shape) >= self.weights[0]
@@ -111,16 +112,16 @@ def random_pair(n: int, k: int, gap: float, seed: Any = None, overlap: int | Non
     >>> pair.shape, (pair != 0).sum(axis=1).tolist(), round(float(np.linalg.norm(pair[0] - pair[1])), 6)
     ((2, 100), [5, 5], 2.0)
     """
-    n = whole("n", n, 1, "the length of the vectors")
-    k = whole("k", k, 1, "the number of non-zero coefficients of each vector")
-    gap = real("gap", gap, "the distance between the two vectors", 0.0, strict=True)
+    n = as_int("n", n, 1, "the length of the vectors")
+    k = as_int("k", k, 1, "the number of non-zero coefficients of each vector")
+    gap = as_float("gap", gap, "the distance between the two vectors", 0.0, strict=True)
     if k > n:
         raise InvalidInput(f"k is {k}, but the vectors have n = {n} coefficients: give k between 1 and {n}", k=k, n=n)
     rng = generator(seed)
     if overlap is None:
         supports = [rng.choice(n, k, replace=False) for _ in range(2)]
     else:
-        overlap = whole("overlap", overlap, 0, "how many positions the two supports share")
+        overlap = as_int("overlap", overlap, 0, "how many positions the two supports share")
         if overlap > k or 2 * k - overlap > n:
             raise InvalidInput(
                 f"overlap is {overlap} with k = {k} and n = {n}: give one between {max(0, 2 * k - n)} and {k}",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mixsense.arrays import Array
+from mixsense.checks import one_line
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.units import feature_names
 from mixsense.rounds import LARGEST_ANSWER
@@ -18,20 +19,6 @@ WORDS = '"$x" (all numbers), "$x[0]" (one), "$features" (name: number), "$featur
 """The vocabulary of a body."""
 _ONE = re.compile(r"\$x\[(\d{1,9})\]")
 _STEP = re.compile(r'\.?([^.\[\]"]+)|\[(\d{1,9})\]|\["([^"]*)"\]')
-
-
-def shortened(text: Any, most: int = 120) -> str:
-    """Return what came, on one line and short enough for a message.
-
-    Examples
-    --------
-    >>> shortened(b"<html>" + 500 * b"-", 20)
-    '<html>-------------…'
-    """
-    if isinstance(text, bytes):
-        text = text[: 4 * most].decode("utf-8", "replace")
-    line = "".join(c if c.isprintable() else " " for c in " ".join(str(text)[: 4 * most].split()))
-    return line if len(line) < most else line[: most - 1] + "…"
 
 
 class Body:
@@ -68,7 +55,7 @@ class Body:
                 template = json.loads(template, parse_constant=_no_constant)
             except (ValueError, RecursionError) as error:
                 hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {WORDS}"""
-                raise InvalidInput(f"the body {shortened(template)} is not JSON ({error}): {hint}") from None
+                raise InvalidInput(f"the body {one_line(template, 120)} is not JSON ({error}): {hint}") from None
         try:
             json.dumps(template, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
@@ -80,7 +67,9 @@ class Body:
         self._whole = False
         self._read(template)
         if not self._whole and not self._sent:
-            raise InvalidInput(f"the body {shortened(json.dumps(template))} has no place for the query: use {WORDS}")
+            raise InvalidInput(
+                f"the body {one_line(json.dumps(template), 120)} has no place for the query: use {WORDS}"
+            )
         if self.features is not None:
             self.check(len(self.features))
 
@@ -129,7 +118,7 @@ class Body:
         if self.features and word.startswith("$features."):
             if name in self.features:
                 return self.features.index(name)
-            known = shortened(", ".join(self.features), 200)
+            known = one_line(", ".join(self.features), 200)
             raise InvalidInput(f"the body has {word!r}, but no feature is named {name!r}; there are: {known}")
         raise InvalidInput(f"the body has {word!r}, which is no placeholder: use {WORDS}, or {'$' + word!r} for text")
 
@@ -186,11 +175,11 @@ class Answer:
 
     def read(self, raw: bytes) -> float:
         """Return the number in an answer, or raise `OracleError` with what came and what is needed."""
-        shown = shortened(raw)
+        shown = one_line(raw, 120)
         try:
             node = json.loads(raw, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            why = "it is empty" if not raw.strip() else shortened(error, 80)
+            why = "it is empty" if not raw.strip() else one_line(error, 80)
             raise OracleError(
                 f"the answer {shown!r} is not JSON ({why}); needed is a JSON number", received=shown
             ) from None
@@ -207,12 +196,12 @@ class Answer:
                     if isinstance(node, list)
                     else ""
                 )
-                has = f"; it has {shortened(has)}" if has else ""
+                has = f"; it has {one_line(has, 120)}" if has else ""
                 message = f"the answer {shown} has no {step!r}{has}: give the path of the number"
                 raise OracleError(message, received=shown) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):
-            what = shortened(json.dumps(node))
+            what = one_line(json.dumps(node), 120)
             raise OracleError(f"the answer {shown} holds {what}{where}; needed is a JSON number", received=shown)
         if not abs(node) <= LARGEST_ANSWER or not math.isfinite(node):
             raise OracleError(f"the answer {shown} holds no number of usable size{where}", received=shown)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from mixsense.checks import require
 from mixsense.errors import InvalidInput, OracleError
 
 if TYPE_CHECKING:
@@ -188,12 +189,7 @@ class Wire:
         fresh: bool = False,
         cookies: bool = False,
     ) -> None:
-        try:
-            import httpcore
-        except ImportError:
-            raise InvalidInput(
-                "an HTTP oracle needs the packages httpcore and certifi: pip install 'mixsense[http]'"
-            ) from None
+        httpcore = require("httpcore", "http", "an HTTP oracle needs")
         self.target, self.headers, self.hosts = target, headers, _hosts(hosts)
         self.fresh, self.cookies = fresh, cookies
         self._jar: dict[str, str] = {}

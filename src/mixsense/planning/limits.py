@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
+from mixsense.checks import as_float, as_int, as_vectors
 from mixsense.errors import InvalidInput
-from mixsense.problem import Problem, Weights, as_vectors, real, whole
+from mixsense.problem import Problem, Weights
 
 DRAWS = 4000
 """Draws of the errors whose larger norm is averaged; their seed is fixed."""
@@ -122,8 +123,8 @@ def _checked(
     vectors: ArrayLike, sigma: float, queries: int, weights: Weights | None
 ) -> tuple[Array, float, int, Array]:
     beta = as_vectors(vectors)
-    sigma = real("sigma", sigma, "the noise's standard deviation", 0.0, strict=True)
+    sigma = as_float("sigma", sigma, "the noise's standard deviation", 0.0, strict=True)
     share = Problem(n=beta.shape[1], weights=weights).weights or (0.5, 0.5)
     if isinstance(share, str):
         raise InvalidInput("limits need the shares: give weights such as (0.7, 0.3)", weights=weights)
-    return beta, sigma, whole("queries", queries, 1, "the number of answers"), np.array(share)
+    return beta, sigma, as_int("queries", queries, 1, "the number of answers"), np.array(share)

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
 from mixsense.planning.table import Plan, Row, count
-from mixsense.problem import Problem, Weights, real, whole
+from mixsense.problem import Problem, Weights
 
 LARGEST_RATIO = 1e6
 """Beyond this ratio of σ and γ, or of gap and σ, there is nothing to plan."""
@@ -80,9 +81,9 @@ def plan(
     k, sigma, shares = _expected(problem)
     gap = _checked_gap(gap)
     if budget is not None:
-        budget = whole("budget", budget, 1, "the number of answers that can be had")
+        budget = as_int("budget", budget, 1, "the number of answers that can be had")
     if per_person is not None:
-        per_person = whole("per_person", per_person, 1, "the number of answers that one person gives")
+        per_person = as_int("per_person", per_person, 1, "the number of answers that one person gives")
     if (problem.gamma is None) == (budget is None) and sigma:
         both = "are both given" if budget is not None else "are both missing"
         raise InvalidInput(f"gamma and budget {both}: give gamma to get the answers, or budget to get gamma")
@@ -256,7 +257,7 @@ def _checked_gap(gap: float | None) -> float:
         raise InvalidInput(
             "gap is missing: give the distance of the two vectors that you expect, or that matters to you"
         )
-    gap = real("gap", gap, "the distance of the two vectors", 0.0)
+    gap = as_float("gap", gap, "the distance of the two vectors", 0.0)
     if gap == 0:
         raise InvalidInput(
             "gap is 0: both vectors are one, and there is nothing to tell apart; give the smallest distance that "

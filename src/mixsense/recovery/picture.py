@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
+from mixsense.checks import as_vectors
 from mixsense.errors import InvalidInput
 from mixsense.metrics import best_order
-from mixsense.problem import as_vectors
 from mixsense.recovery.result import Recovery
 
 if TYPE_CHECKING:

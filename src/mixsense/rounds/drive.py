@@ -12,6 +12,7 @@ from typing import Any, Generic
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import one_line
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
 from mixsense.rounds.round import Method, Oracle, Progress, ProgressHook, R, Round
 
@@ -197,10 +198,9 @@ def _ask(
                 error = OracleError(f"{error} ({current.label}); {_kept(record)}", **error.data, record=record)
             raise error from None
         except Exception as error:
-            text = " ".join(str(error).split())  # one line, whatever was raised
             where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
             raise OracleError(
-                f"the oracle raised {type(error).__name__}: {text} ({where}); {_kept(record)}",
+                f"the oracle raised {type(error).__name__}: {one_line(error)} ({where}); {_kept(record)}",
                 record=record,
                 received=None,
             ) from error

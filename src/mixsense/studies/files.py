@@ -6,9 +6,9 @@ from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.studies.question import Question
-from mixsense.studies.storage.database import shown
 from mixsense.studies.study import MOST, Study
 from mixsense.studies.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mixsense.api import prepare
 from mixsense.arrays import Array
+from mixsense.checks import one_line
 from mixsense.errors import MixsenseError, StudyError
 from mixsense.recovery import Recovery
 from mixsense.rounds import Round, Steps
@@ -79,7 +80,7 @@ class Playback:
                 raise
             raise StudyError(
                 f"the method failed while it computed what comes next ({type(error).__name__}: "
-                f"{' '.join(str(error).split())[:200]}); no answer is lost: try again with another version of mixsense",
+                f"{one_line(error, 200)}); no answer is lost: try again with another version of mixsense",
             ) from error
 
     def _send(self, y: Array) -> None:

@@ -8,8 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import as_int
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
-from mixsense.problem import whole
 from mixsense.recovery import Recovery
 from mixsense.rounds import Oracle, Progress, ProgressHook, checked_answers
 from mixsense.studies.question import Question
@@ -65,8 +65,8 @@ def run_study(
     'certified'
     >>> study.close(); folder.cleanup()
     """
-    workers = whole("workers", workers, 1, "how many calls of the oracle may run at the same time")
-    batch = whole("batch", batch, 1, "how many questions go into one call of the oracle")
+    workers = as_int("workers", workers, 1, "how many calls of the oracle may run at the same time")
+    batch = as_int("batch", batch, 1, "how many questions go into one call of the oracle")
     if not callable(oracle):
         raise InvalidInput(f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats)", oracle=oracle)
     if take_over:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput
-from mixsense.problem import real
 from mixsense.rounds import LARGEST_ANSWER
-from mixsense.studies.storage.database import shown
 
 INTERCEPT = "(intercept)"
 """What the result calls the constant."""
@@ -48,7 +47,7 @@ def checked_range(pair: Any) -> tuple[float, float] | None:
     hint = "give the smallest and the largest possible answer, such as (1, 7)"
     if isinstance(pair, (str, bytes)) or not isinstance(pair, (Sequence, np.ndarray)) or len(pair) != 2:
         raise InvalidInput(f"answer_range is {shown(pair)}: {hint}")
-    low, high = (real("answer_range", value, hint) for value in pair)
+    low, high = (as_float("answer_range", value, hint) for value in pair)
     if not -LARGEST_ANSWER <= low < high <= LARGEST_ANSWER:
         raise InvalidInput(f"answer_range is from {low:g} to {high:g}: {hint}")
     return low, high
@@ -56,7 +55,7 @@ def checked_range(pair: Any) -> tuple[float, float] | None:
 
 def checked_lease(lease: Any) -> float:
     """Return the seconds of a lease, or say what is needed."""
-    return real("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
+    return as_float("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
 
 
 def as_json(problem: dict[str, Any]) -> str:

@@ -14,15 +14,15 @@ import numpy as np
 
 from mixsense import errors
 from mixsense.arrays import Array
+from mixsense.checks import as_int, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
-from mixsense.problem import whole
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Record
 from mixsense.studies.playback import Playback
 from mixsense.studies.question import Question
 from mixsense.studies.standing import StudyProgress
-from mixsense.studies.storage.database import Database, shown
+from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.storage import Counts, Storage, find_row
 
 OFTEN = 0.05
@@ -77,7 +77,7 @@ class Study:
 
     def ask_many(self, count: int) -> list[Question]:
         """Take up to `count` questions at once; see `ask`."""
-        count = min(whole("count", count, 1, "how many questions to take"), MOST)
+        count = min(as_int("count", count, 1, "how many questions to take"), MOST)
         while True:
             handed = self._storage.hand_out(count, _minutes(), self.lease / 60)
             if not handed.complete:

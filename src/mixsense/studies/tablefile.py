@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput
-from mixsense.studies.storage.database import shown
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
@@ -180,8 +180,7 @@ def _parquet_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
     except FileNotFoundError:
         raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
     except (pa.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise InvalidInput(f"{path} is no Parquet file ({shown(reason, 120)}); nothing was stored") from None
+        raise InvalidInput(f"{path} is no Parquet file ({one_line(error, 120)}); nothing was stored") from None
     at_id, at_answer = (_column(table.column_names, name, path) for name in ("id", "answer"))
     at = _feature_places(table.column_names, labels, path)
     columns = [table.column(i).to_pylist() for i in (at_id, at_answer, *at.values())]
@@ -192,9 +191,4 @@ def _parquet_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow  # type: ignore[import-untyped]
-        import pyarrow.parquet  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        raise InvalidInput("Parquet needs pyarrow, which is not installed: pip install 'mixsense[study]'") from None
-    return pyarrow, pyarrow.parquet
+    return require("pyarrow", "study", "Parquet needs"), require("pyarrow.parquet", "study", "Parquet needs")

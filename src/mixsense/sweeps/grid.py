@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 
 import mixsense
 from mixsense.api import DEFAULT_METHOD, METHODS, method_named, options_of, recover
+from mixsense.checks import as_float, as_int, generator, one_line
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.metrics import match_error
 from mixsense.oracles import SimulatedOracle, random_pair
-from mixsense.problem import LEAST_ETA, Problem, generator, real, whole
+from mixsense.problem import LEAST_ETA, Problem
 
 DEFAULT_GAMMA = 0.1
 DEFAULT_SEEDS = 10
@@ -39,14 +40,14 @@ Number = TypeVar("Number", int, float)
 
 def _whole(low: int, hint: str, most: int = 10**15) -> Reader:
     def read(name: str, value: Any) -> int:
-        return _at_most(name, whole(name, _no_bool(name, value, "a whole number"), low, hint), most)
+        return _at_most(name, as_int(name, _no_bool(name, value, "a whole number"), low, hint), most)
 
     return read
 
 
 def _real(hint: str, *, strict: bool = True) -> Reader:
     def read(name: str, value: Any) -> float:
-        return _at_most(name, real(name, _no_bool(name, value, "a real number"), hint, 0.0, strict=strict), 1e50)
+        return _at_most(name, as_float(name, _no_bool(name, value, "a real number"), hint, 0.0, strict=strict), 1e50)
 
     return read
 
@@ -346,6 +347,6 @@ def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Res
         ) from None
     except Exception as error:
         what = str(error) if isinstance(error, MixsenseError) else f"{type(error).__name__}: {error}"
-        message = " ".join(what.split())
+        message = one_line(what)
         found = FAILED, math.nan, math.nan, oracle.count if oracle else 0, message
     return cell, Result(*found, time.perf_counter() - start)

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixsense.checks import require
 from mixsense.errors import InvalidInput
 from mixsense.plots.statistics import quantile
 from mixsense.plots.sweep import failed_last, swept
 from mixsense.progress import Count
 from mixsense.sweeps.grid import AXES, FAILED, Cell, Result, read_grid
 from mixsense.sweeps.store import Store, read_store
-from mixsense.sweeps.workers import needed, runner
+from mixsense.sweeps.workers import runner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +123,7 @@ def read_sweep(path: str | os.PathLike[str]) -> pd.DataFrame:
     ...     ms.read_sweep(f"{folder}/grid.sqlite").equals(frame)
     True
     """
-    needed("pandas", "sweep")
+    require("pandas", "sweep", "a sweep needs")
     return _frame(read_store(path))
 
 
@@ -184,7 +185,7 @@ def check_table_path(path: Path) -> None:
     if path.suffix not in (".csv", ".parquet"):
         raise InvalidInput(f"--export is {path}: give a file that ends in .csv or .parquet")
     if path.suffix == ".parquet":
-        needed("pyarrow", "sweep")
+        require("pyarrow", "sweep", "a sweep needs")
     if path.is_dir():
         raise InvalidInput(f"--export is {path}, a folder: give a file")
     if not path.parent.is_dir():

@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
 import mixsense
+from mixsense.checks import as_int, one_line, require
 from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.problem import whole
 from mixsense.sweeps.grid import Cell, Result, run_cell
 
 DASK_SECONDS = 10
@@ -29,26 +29,18 @@ Item = TypeVar("Item")
 Done = TypeVar("Done")
 
 
-def needed(package: str, extra: str) -> Any:
-    """Return a package that an extra brings, or say which."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise InvalidInput(f"this needs {package}: pip install 'mixsense[{extra}]'") from None
-
-
 def runner(jobs: int | None, dask: str | None) -> Callable[[list[Cell]], Results]:
     """Return what turns cells into results, in any order, after a look at whether it can work."""
-    needed("pandas", "sweep")
+    require("pandas", "sweep", "a sweep needs")
     if dask is not None:
         if jobs is not None:
             raise InvalidInput(f"jobs is {jobs} and dask is {dask!r}: give one of them; a cluster has its own workers")
-        needed("distributed", "dask")
+        require("distributed", "dask", "a sweep needs")
         return functools.partial(_on_dask, address=dask)
-    joblib = needed("joblib", "sweep")
+    joblib = require("joblib", "sweep", "a sweep needs")
     if jobs is None:
         jobs = int(joblib.cpu_count())
-    return functools.partial(_on_cores, jobs=whole("jobs", jobs, 1, "the number of processes"))
+    return functools.partial(_on_cores, jobs=as_int("jobs", jobs, 1, "the number of processes"))
 
 
 def _on_cores(cells: list[Cell], jobs: int) -> Results:
@@ -97,7 +89,7 @@ def _begin(parent: int) -> None:
 
 def _one_thread() -> contextlib.AbstractContextManager[Any]:
     """Let BLAS use one thread: faster for small matrices, and sums come in the same order everywhere."""
-    return needed("threadpoolctl", "sweep").threadpool_limits(1)  # type: ignore[no-any-return]
+    return require("threadpoolctl", "sweep", "a sweep needs").threadpool_limits(1)  # type: ignore[no-any-return]
 
 
 @functools.cache
@@ -180,7 +172,7 @@ def _result(future: Any) -> tuple[Cell, Result]:
     error = future.exception()
     if isinstance(error, MixsenseError):
         raise error
-    what = " ".join(f"{type(error).__name__}: {error}".split())
+    what = one_line(f"{type(error).__name__}: {error}")
     raise MixsenseError(
         f"a Dask worker failed ({what}): {KEPT}; the workers need mixsense {mixsense.__version__} and enough memory"
     )

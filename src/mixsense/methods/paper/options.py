@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mixsense.checks import as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import Constants, preset
-from mixsense.problem import Problem, whole
+from mixsense.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Settings:
         if problem.sigma == 0:
             raise InvalidInput(f"sigma is 0; method={method!r} is for noisy answers: use method='noiseless'", sigma=0)
         if batch is not None:
-            batch = whole("batch", batch, 4, "answers to each query; the paper's figures used about 100 and 600")
+            batch = as_int("batch", batch, 4, "answers to each query; the paper's figures used about 100 and 600")
         if problem.gamma is None and batch is None:
             raise InvalidInput(f"gamma is None: method={method!r} needs one, such as gamma=0.1, or a fixed batch")
         c = preset(constants)
@@ -41,7 +42,7 @@ def number_of_queries(problem: Problem, method: str, m: Any, constants: Constant
             weights=problem.weights,
         )
     if m is not None:
-        return whole("m", m, 2, "the number of Gaussian queries, e.g. 4 k log n")
+        return as_int("m", m, 2, "the number of Gaussian queries, e.g. 4 k log n")
     if problem.k is None:
         raise InvalidInput(f"k is None: method={method!r} asks c_s k log n queries; give k, or their number m")
     return constants.number_of_queries(problem.n, problem.k)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.studies.storage.tables import sa
 
@@ -74,7 +75,7 @@ class Database:
             raise self._explained(error) from error
 
     def _explained(self, error: sa.exc.DBAPIError) -> Exception:
-        reason = " ".join(str(error.orig).split())
+        reason = one_line(error.orig)
         if "not a database" in reason:
             return InvalidInput(f"{self.shown} is no SQLite file: give the database of a study, or a new file")
         if error.connection_invalidated or isinstance(error, sa.exc.OperationalError):
@@ -144,15 +145,5 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
-    try:
-        return sa.create_engine(url, pool_pre_ping=True, max_overflow=-1)
-    except ModuleNotFoundError:
-        raise InvalidInput(
-            "PostgreSQL needs psycopg, which is not installed: pip install 'mixsense[postgres]'"
-        ) from None
-
-
-def shown(value: Any, length: int = 60) -> str:
-    """Return a value for a message, cut to a readable length."""
-    text = repr(value[: 2 * length]) if isinstance(value, (str, bytes)) else repr(value)
-    return text if len(text) <= length else f"{text[:length]}…"
+    require("psycopg", "postgres", "PostgreSQL needs")
+    return sa.create_engine(url, pool_pre_ping=True, max_overflow=-1)

@@ -6,12 +6,10 @@ whole minutes, until when a question that was handed out is waited for, and is r
 
 from __future__ import annotations
 
-from mixsense.errors import InvalidInput
+from mixsense.checks import require
 
-try:
-    import sqlalchemy as sa
-except ModuleNotFoundError:
-    raise InvalidInput("studies need SQLAlchemy, which is not installed: pip install 'mixsense[study]'") from None
+require("sqlalchemy", "study", "studies need")
+import sqlalchemy as sa  # noqa: E402  # after the line that says how to get it
 
 __all__ = [
     "METADATA",
