@@ -72,17 +72,17 @@ def draw_setting(rng: np.random.Generator) -> Setting:
 
 def watched(method: Method[ms.Recovery], pair: np.ndarray, path: list[tuple[int, float]]) -> Method[ms.Recovery]:
     """Note the error of the estimate before every round, and in the end."""
-    asked, answers = 0, None
+    count, asked = 0, None
     while True:
         try:
-            round_ = method.send(answers)  # type: ignore[arg-type]
+            round_ = method.send(asked)  # type: ignore[arg-type]
         except StopIteration as stop:
-            path.append((asked, ms.match_error(stop.value.vectors, pair)))
+            path.append((count, ms.match_error(stop.value.vectors, pair)))
             return stop.value  # type: ignore[no-any-return]
         if round_.estimate is not None:
-            path.append((asked, ms.match_error(round_.estimate().vectors, pair)))
-        answers = yield round_
-        asked += round_.size
+            path.append((count, ms.match_error(round_.estimate().vectors, pair)))
+        asked = yield round_
+        count += len(asked)
 
 
 def calibration_run(number: int) -> list[tuple[int, int, float, int, float, float]]:

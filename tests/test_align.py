@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 import mixsense as ms
+from driving import drive
 from mixsense.methods.paper.align import align_all, align_pair, choose_pivot
 from mixsense.methods.paper.constants import PRACTICAL
 from mixsense.methods.paper.estimate import Accuracy, Estimates
-from test_estimate import drive
 
 ACCURACY = Accuracy(1.0, 0.3, math.log(1000), PRACTICAL, batch=400)
 

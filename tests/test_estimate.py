@@ -8,21 +8,10 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from driving import drive
 from mixsense.methods.paper import estimate
 from mixsense.methods.paper.constants import PRACTICAL
 from mixsense.methods.paper.estimate import Accuracy, Batches
-
-
-def drive(method, oracle):
-    """Carry the rounds of a sub-step to an oracle; returns its value and the rounds."""
-    rounds, answers = [], None
-    while True:
-        try:
-            current = method.send(answers)
-        except StopIteration as stop:
-            return stop.value, rounds
-        rounds.append(current)
-        answers = oracle(current.queries, current.repeats)
 
 
 def line(separations):

@@ -192,14 +192,14 @@ def test_every_round_but_the_first_has_an_estimate():
     from mixsense.methods.frugal.method import frugal
 
     def remembering():
-        method, answers = frugal(ms.Problem(n=30, gamma=0.3), np.random.default_rng(0)), None
+        method, asked = frugal(ms.Problem(n=30, gamma=0.3), np.random.default_rng(0)), None
         while True:
             try:
-                current = method.send(answers)
+                current = method.send(asked)
             except StopIteration as stop:
                 return stop.value
             seen.append(current.estimate and current.estimate())
-            answers = yield current
+            asked = yield current
 
     ms.run(remembering(), simulated(pair, 1))
     assert seen[0] is None

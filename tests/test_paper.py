@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 import mixsense as ms
+from driving import drive
 from mixsense import mixture
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper import estimate
@@ -37,17 +38,6 @@ def samples(seed, delta, shape, sigma=1.0):
     """Draw from ½N(−δ/2, σ²) + ½N(δ/2, σ²)."""
     rng = np.random.default_rng(seed)
     return delta * (rng.random(shape) < 0.5) - delta / 2 + sigma * rng.standard_normal(shape)
-
-
-def drive(method, oracle):
-    """Carry a method's rounds to the oracle; unlike `run`, for sub-steps that return no recovery."""
-    answers = None
-    while True:
-        try:
-            current = method.send(answers)
-        except StopIteration as stop:
-            return stop.value
-        answers = oracle(current.queries, current.repeats)
 
 
 def mean_errors(value, delta):
@@ -181,7 +171,7 @@ def test_lemma_4_test_and_estimate(sigma, gamma, regime, deltas):
     accuracy = estimate.Accuracy(sigma, gamma, math.log(1 / eta), PRACTICAL)
     for delta in deltas:
         oracle = ms.SimulatedOracle([[-delta / 2], [delta / 2]], sigma, seed=10)
-        found = drive(estimate.test_and_estimate(np.ones((trials, 1)), accuracy), oracle)
+        found = drive(estimate.test_and_estimate(np.ones((trials, 1)), accuracy), oracle)[0]
         assert np.sum(mean_errors(found.mu, delta) > gamma) <= most_failures(trials, eta), delta
         assert max(found.regimes(), key=found.regimes().get) == regime, delta
 
@@ -196,7 +186,7 @@ def test_claim_expected_batchsize(gamma, gap):
     q = 400
     oracle = ms.SimulatedOracle([[gap, 0.0], [0.0, 0.0]], seed=11)
     accuracy = estimate.Accuracy(1.0, gamma, math.log(20), PRACTICAL)
-    drive(estimate.test_and_estimate(gaussian(q, 2, np.random.default_rng(12)), accuracy), oracle)
+    drive(estimate.test_and_estimate(gaussian(q, 2, np.random.default_rng(12)), accuracy), oracle)[0]
     claim = (1 / (gamma**4 * gap) + 1 / gamma**2) * accuracy.log_eta
     assert 1 < oracle.count / q / claim < max(0.8 * PRACTICAL.moments_samples, 2 * PRACTICAL.em_samples)
 
@@ -282,8 +272,8 @@ def aligned():
     for seed in range(40):
         pair = ms.random_pair(n, 3, gap=8.0, seed=seed)
         oracle, X = ms.SimulatedOracle(pair, seed=100 + seed), gaussian(m, n, np.random.default_rng(200 + seed))
-        means = drive(estimate.test_and_estimate(X, accuracy), oracle)
-        alignment = drive(align_all(X, means, accuracy, choose_pivot(means, accuracy)), oracle)
+        means = drive(estimate.test_and_estimate(X, accuracy), oracle)[0]
+        alignment = drive(align_all(X, means, accuracy, choose_pivot(means, accuracy)), oracle)[0]
         u = np.stack(alignment.order(means.mu))
         runs.append(min(((X, beta, u) for beta in (pair, pair[::-1])), key=lambda run: worst_entry(*run)))
     return runs

@@ -23,8 +23,10 @@ def ask_in_steps(sizes):
     """A method with one round of (q, repeats) for each size; its estimate tells how far it got."""
     for step, (q, repeats) in enumerate(sizes):
         estimate = None if step == 0 else lambda step=step: Result(f"stopped before {step}")
-        answers = yield ms.Round(np.full((q, 3), float(step)), repeats, f"step {step}", estimate)
-        assert answers.shape == (q, repeats)
+        sent = np.full((q, 3), float(step))
+        asked = yield ms.Round(sent, repeats, label=f"step {step}", estimate=estimate)
+        assert asked.table().shape == (q, repeats)
+        assert np.array_equal(asked.vectors, sent)
     return Result("finished")
 
 
@@ -98,7 +100,7 @@ def raise_timeout(queries, repeats):
 def test_a_bad_answer_is_named_and_nothing_paid_for_is_lost(failure, message):
     with pytest.raises(ms.OracleError, match=message) as caught:
         ms.run(ask_in_steps([(5, 2)]), failing_after(3, failure))
-    assert sum(answers.size for _, answers in caught.value.record) == 6
+    assert sum(len(part) for part in caught.value.record) == 6
     assert "the 6 answers received before" in str(caught.value)
 
 
@@ -108,7 +110,7 @@ def test_ctrl_c_carries_the_record_too():
 
     with pytest.raises(KeyboardInterrupt) as caught:
         ms.run(ask_in_steps([(5, 2)]), failing_after(2, stop))
-    assert sum(answers.size for _, answers in caught.value.record) == 4
+    assert sum(len(part) for part in caught.value.record) == 4
 
 
 def test_a_stop_iteration_of_the_oracle_is_not_taken_for_the_end():
@@ -137,16 +139,16 @@ def test_rounds_are_read_only_and_checked():
 def test_a_budget_that_ends_before_any_estimate_says_what_was_used():
     def two_blind_rounds():
         for label in ("first", "second"):
-            yield ms.Round(np.ones((5, 3)), 2, label)
+            yield ms.Round(np.ones((5, 3)), 2, label=label)
 
     with pytest.raises(ms.BudgetError, match=r"'second' needs 10 answers .* and 10 answers were used before") as caught:
         ms.run(two_blind_rounds(), ones, max_queries=15)
-    assert sum(answers.size for _, answers in caught.value.record) == 10
+    assert sum(len(part) for part in caught.value.record) == 10
 
 
 def test_a_failure_of_the_method_or_the_hook_carries_the_record():
     def broken():
-        yield ms.Round(np.ones((5, 3)), 2, "first")
+        yield ms.Round(np.ones((5, 3)), 2, label="first")
         raise ZeroDivisionError
 
     def hook(now):
@@ -155,7 +157,7 @@ def test_a_failure_of_the_method_or_the_hook_carries_the_record():
     for method, progress, kind in [(broken(), None, ZeroDivisionError), (ask_in_steps([(5, 2)]), hook, RuntimeError)]:
         with pytest.raises(kind) as caught:
             ms.run(method, ones, progress=progress)
-        assert sum(answers.size for _, answers in caught.value.record) > 0
+        assert sum(len(part) for part in caught.value.record) > 0
 
 
 def test_a_bad_answer_behind_a_replay_carries_the_whole_record():
@@ -164,3 +166,85 @@ def test_a_bad_answer_behind_a_replay_carries_the_whole_record():
     with pytest.raises(ms.OracleError, match="the 2 answers received before") as caught:
         ms.run(ask_in_steps([(1, 2), (1, 2)]), replay)
     assert len(caught.value.record) == 1
+
+
+def test_what_was_asked_is_one_row_an_answer():
+    X, y = np.arange(6.0).reshape(3, 2), np.arange(12.0).reshape(3, 4)
+    asked = ms.Asked.of_round(X, y)
+    assert len(asked) == 12
+    assert np.array_equal(asked.queries, np.repeat(X, 4, axis=0))
+    assert np.array_equal(asked.answers, y.ravel())
+    assert len(set(asked.group.tolist())) == 12  # nobody is linked
+    assert [batch.tolist() for batch in asked.batches()] == y.tolist()
+    assert np.array_equal(ms.Asked(X, y[:, 0]).queries, X)
+    whole = ms.Asked.join([ms.Asked.of_round(X[:1], y[:1]), ms.Asked.of_round(X[1:], y[1:])])
+    assert np.array_equal(whole.queries, asked.queries)
+    assert np.array_equal(whole.table(), y)
+    assert np.array_equal(asked.moved(lambda x: 2 * x).queries, 2 * asked.queries)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (np.ones((3, 2)), np.ones(2)),
+        (np.ones(3), np.ones(3)),
+        (np.ones((3, 2)), np.ones((3, 1))),
+        (np.ones((3, 2)), np.ones(3), [1, 2]),
+    ],
+)
+def test_crooked_rows_are_refused(arguments):
+    with pytest.raises(ms.InvalidInput):
+        ms.Asked(*arguments)
+
+
+def blocks_of_three(q):
+    """Two rounds in blocks of three; the result tells which answers share a group."""
+    parts = []
+    for label in ("first", "second"):
+        parts.append((yield ms.Round(np.ones((q, 2)), 2, block=3, label=label)))
+    return Result(parts)
+
+
+def test_a_block_of_queries_is_a_group_and_is_never_parted():
+    sizes = []
+
+    def oracle(queries, repeats):
+        sizes.append(len(queries))
+        return np.ones((len(queries), repeats))
+
+    first, second = ms.run(blocks_of_three(300), oracle).story
+    assert all(size % 3 == 0 for size in sizes)
+    group = first.group.reshape(300, 2)
+    for column in group.T:
+        assert (column.reshape(100, 3) == column[::3, None]).all()  # three rows, one respondent
+    assert len(np.unique(group)) == 200
+    assert not set(first.group.tolist()) & set(second.group.tolist())
+
+
+def test_a_record_keeps_its_groups(tmp_path):
+    asked = ms.run(blocks_of_three(6), ones).story
+    replayed = ms.run(blocks_of_three(6), ms.ReplayOracle(asked)).story
+    file = tmp_path / "record.jsonl"
+    kept = [ms.run(blocks_of_three(6), ms.RecordedOracle(ones, file, {})).story for _ in range(2)]
+    for found in (replayed, *kept):
+        for part, before in zip(found, asked, strict=True):
+            # The numbers themselves are arbitrary: which rows share one is what counts.
+            assert np.array_equal(part.group[:, None] == part.group, before.group[:, None] == before.group)
+
+
+def test_what_a_record_lacks_is_linked_to_nothing_in_it():
+    (first, _) = ms.run(blocks_of_three(3), ones).story
+    half = ms.Asked.of_round(first.vectors[:1], first.table()[:1], first.group.reshape(3, 2)[:1])
+    X = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    found = ms.ReplayOracle([half], then=ones).asked(X, 2, block=3)
+    groups = found.group.reshape(3, 2)
+    assert set(groups[0].tolist()) == set(half.group.tolist())
+    assert not set(groups[0].tolist()) & set(groups[1:].ravel().tolist())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [({"block": 0}, "block is 0"), ({"least": 7}, "at most"), ({"block": "a"}, "whole")]
+)
+def test_rounds_refuse_crooked_blocks(given, words):
+    with pytest.raises(ms.InvalidInput, match=words):
+        ms.Round(np.ones((3, 2)), 2, **given)

@@ -153,9 +153,9 @@ class TestContract:
         assert before.status == after.status == "open"
         # Only the random starts differ: they lead to the same maximum of the likelihood, in either order.
         assert ms.match_error(after.vectors, before.vectors) < 1e-3
-        for (X, y), (X2, y2) in zip(record, other.record(), strict=True):
-            assert X.tobytes() == X2.tobytes()
-            assert y.tobytes() == y2.tobytes()
+        for part, part2 in zip(record, other.record(), strict=True):
+            assert part.vectors.tobytes() == part2.vectors.tobytes()
+            assert part.answers.tobytes() == part2.answers.tobytes()
         assert ms.match_error(ms.run_study(other, oracle, batch=50).vectors, TRUTH) < 0.3
 
     def test_the_paper_s_methods_take_stored_queries_too(self, make, url, monkeypatch):

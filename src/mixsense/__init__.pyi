@@ -27,6 +27,7 @@ from mixsense.planning import limits as limits
 from mixsense.planning.plan import plan as plan
 from mixsense.problem import Problem as Problem
 from mixsense.recovery import Recovery as Recovery
+from mixsense.rounds import Asked as Asked
 from mixsense.rounds import Progress as Progress
 from mixsense.rounds import Round as Round
 from mixsense.rounds import run as run

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_int
+from mixsense.checks import as_int, one_line
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.rounds import Oracle, checked_answers
+from mixsense.rounds import Asked, Oracle, answered
 
 
 class ReplayOracle:
@@ -23,8 +23,8 @@ class ReplayOracle:
 
     Parameters
     ----------
-    record : iterable of (queries, answers)
-        Pairs of (q, n) queries and (q, repeats) answers: what `run` records, what an error carries.
+    record : iterable of Asked, or of (queries, answers)
+        What `run` records and what an error carries; or pairs of (q, n) queries and (q, repeats) answers.
     then : callable, optional
         Oracle for what the record does not hold. Without it such a query is refused.
 
@@ -40,33 +40,55 @@ class ReplayOracle:
     array([[3.]])
     """
 
-    def __init__(self, record: Iterable[tuple[ArrayLike, ArrayLike]], then: Oracle | None = None) -> None:
-        self._answers: dict[bytes, deque[float]] = defaultdict(deque)
+    def __init__(self, record: Iterable[Asked | tuple[ArrayLike, ArrayLike]], then: Oracle | None = None) -> None:
+        self._answers: dict[bytes, deque[tuple[float, int]]] = defaultdict(deque)
         self._then = then
+        self._groups = 0  # numbers from here on have not been given
         self.count = 0
-        for queries, answers in record:
-            X, y = np.asarray(queries, dtype=np.float64), np.asarray(answers, dtype=np.float64)
-            if X.ndim != 2 or y.ndim != 2 or len(X) != len(y):
-                raise InvalidInput(
-                    f"a record holds pairs of queries (q, n) and answers (q, repeats); got {X.shape} and {y.shape}"
-                )
-            for x, row in zip(X, y, strict=True):
-                self._answers[_key(x)].extend(row.tolist())
+        for part in record:
+            self._add(part)
+
+    def _add(self, part: Asked | tuple[ArrayLike, ArrayLike]) -> None:
+        if isinstance(part, Asked):
+            asked = part
+        else:
+            try:
+                queries, answers = part
+                asked = Asked.of_round(queries, answers)
+            except (TypeError, ValueError) as error:
+                hint = "give a list of pairs of queries (q, n) and answers (q, repeats), or what an error carries"
+                raise InvalidInput(f"the record cannot be read ({one_line(error, 120)}): {hint}") from None
+        group = asked.group if isinstance(part, Asked) else asked.group + self._groups  # nobody is known to be linked
+        keys = [_key(x) for x in asked.vectors]
+        for place, answer, number in zip(asked.place.tolist(), asked.answers.tolist(), group.tolist(), strict=True):
+            self._answers[keys[place]].append((answer, number))
+        self._groups = max(self._groups, int(group.max(initial=-1)) + 1)
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
-        """Answer each query `repeats` times from the record."""
+        """Answer each query `repeats` times from the record; returns (q, repeats)."""
+        return self.asked(queries, repeats).table()
+
+    def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
+        """Answer each query `repeats` times, with the groups that the record has."""
         X = np.asarray(queries, dtype=np.float64)
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         if X.ndim != 2:
             raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row a query")
-        answers = np.empty((len(X), repeats))
         if self._then is not None and not any(self._answers[_key(x)] for x in X):
-            self.count += answers.size
-            return checked_answers(self._then(X, repeats), len(X), repeats)
-        for i, x in enumerate(X):
-            known = self._answers[_key(x)]
-            missing = max(0, repeats - len(known))
-            if missing and self._then is None:
+            found = self._new(X, repeats, block)
+        else:
+            rows = [self._row(i, x, repeats) for i, x in enumerate(X)]
+            y, group = (np.array([[pair[part] for pair in row] for row in rows]) for part in (0, 1))
+            found = Asked.of_round(X, y, group.astype(np.intp))
+        self.count += len(found)
+        return found
+
+    def _row(self, i: int, x: Array, repeats: int) -> list[tuple[float, int]]:
+        known = self._answers[_key(x)]
+        missing = max(0, repeats - len(known))
+        fresh: list[tuple[float, int]] = []
+        if missing:
+            if self._then is None:
                 raise OracleError(
                     f"the record holds {len(known)} more answers to query {i}, {repeats} are asked for: "
                     "run with the seed and the options of the recorded run, or give `then=` an oracle for the rest",
@@ -75,13 +97,18 @@ class ReplayOracle:
                     needed=repeats,
                 )
             # What is new is asked before anything is taken off the record, so that a failure loses nothing.
-            fresh = checked_answers(self._then(x[None], missing), 1, missing)[0] if missing and self._then else []
-            answers[i] = [*(known.popleft() for _ in range(repeats - missing)), *fresh]
-        self.count += answers.size
-        return answers
+            new = self._new(x[None], missing, block=1)
+            fresh = list(zip(new.answers.tolist(), new.group.tolist(), strict=True))
+        return [*(known.popleft() for _ in range(repeats - missing)), *fresh]
+
+    def _new(self, X: Array, repeats: int, block: int) -> Asked:
+        assert self._then is not None
+        found = answered(self._then, X, repeats, block, self._groups)
+        self._groups = max(self._groups, int(found.group.max()) + 1)
+        return found
 
 
-class RecordedOracle:
+class RecordedOracle(ReplayOracle):
     """Asks another oracle and appends every answer to a file, from which a later run goes on.
 
     Parameters
@@ -101,7 +128,6 @@ class RecordedOracle:
     """
 
     def __init__(self, oracle: Oracle, path: str | os.PathLike[str], run: dict[str, Any]) -> None:
-        self._oracle = oracle
         self._path = Path(path)
         try:
             begun = self._path.exists() and self._path.stat().st_size > 0
@@ -112,17 +138,14 @@ class RecordedOracle:
             raise InvalidInput(
                 f"{self._path} cannot be used as a record ({error.strerror}): give another file"
             ) from None
-        self.reused = sum(len(row) for _, answers in record for row in answers)
-        self._replay = ReplayOracle(record, then=self._ask)
+        super().__init__(record, then=oracle)
+        self.reused = sum(len(queue) for queue in self._answers.values())
 
-    def __call__(self, queries: ArrayLike, repeats: int) -> Array:
-        """Answer from the file as far as it goes, then from the oracle."""
-        return self._replay(queries, repeats)
-
-    def _ask(self, queries: Array, repeats: int) -> Array:
-        answers = checked_answers(self._oracle(queries, repeats), len(queries), repeats)
-        self._append({"queries": queries.tolist(), "answers": answers.tolist()})
-        return answers
+    def _new(self, X: Array, repeats: int, block: int) -> Asked:
+        found = super()._new(X, repeats, block)
+        group = found.group.reshape(len(X), repeats)
+        self._append({"queries": X.tolist(), "answers": found.table().tolist(), "group": group.tolist()})
+        return found
 
     def _append(self, line: dict[str, Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:
@@ -130,12 +153,12 @@ class RecordedOracle:
             file.flush()
             os.fsync(file.fileno())  # an answer that was paid for survives a crash
 
-    def _read(self, run: dict[str, Any]) -> list[tuple[Any, Any]]:
+    def _read(self, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
         try:
             whole_lines, _, torn = self._path.read_text(encoding="utf-8").rpartition("\n")
             first, *lines = [json.loads(line) for line in whole_lines.splitlines()]
             known = first["run"]
-            record = [(line["queries"], line["answers"]) for line in lines]
+            record = [_part(**line) for line in lines]
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{self._path} is no record of answers ({error}): give another file") from None
         if known != json.loads(json.dumps(run)):
@@ -147,6 +170,11 @@ class RecordedOracle:
         if torn:  # the process was killed while it wrote this line: its answers were never handed on
             self._path.write_text(whole_lines + "\n", encoding="utf-8")
         return record
+
+
+def _part(queries: Any, answers: Any, group: Any = None) -> Asked | tuple[Any, Any]:
+    """Return one line of a file; before version 0.3.0 there were no groups."""
+    return (queries, answers) if group is None else Asked.of_round(queries, answers, group)
 
 
 def _key(x: Array) -> bytes:

@@ -1,20 +1,25 @@
 """How a method asks, and the drivers that carry its rounds to an oracle."""
 
-from mixsense.rounds.drive import (
-    CALLS_PER_ROUND,
-    LARGEST_ANSWER,
-    LARGEST_ROUND,
+from mixsense.rounds.answers import LARGEST_ANSWER, answered, checked_answers
+from mixsense.rounds.drive import CALLS_PER_ROUND, LARGEST_ROUND, Steps, run
+from mixsense.rounds.round import (
+    Asked,
+    GroupedOracle,
+    Method,
+    Oracle,
+    Progress,
+    ProgressHook,
     Record,
-    Steps,
-    checked_answers,
-    run,
+    Round,
+    block_groups,
 )
-from mixsense.rounds.round import Method, Oracle, Progress, ProgressHook, Round
 
 __all__ = [
     "CALLS_PER_ROUND",
     "LARGEST_ANSWER",
     "LARGEST_ROUND",
+    "Asked",
+    "GroupedOracle",
     "Method",
     "Oracle",
     "Progress",
@@ -22,6 +27,8 @@ __all__ = [
     "Record",
     "Round",
     "Steps",
+    "answered",
+    "block_groups",
     "checked_answers",
     "run",
 ]

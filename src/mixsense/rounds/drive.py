@@ -9,21 +9,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Generic
 
-import numpy as np
-
-from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
-from mixsense.rounds.round import Method, Oracle, Progress, ProgressHook, R, Round
-
-Record = list[tuple[Array, Array]]
-"""What was asked and answered so far: pairs of queries (q, n) and answers (q, repeats)."""
+from mixsense.rounds.answers import answered
+from mixsense.rounds.round import Asked, Method, Oracle, Progress, ProgressHook, R, Record, Round
 
 CALLS_PER_ROUND = 64
 """A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
 
-LARGEST_ANSWER = 1e100
-"""Squares of larger numbers leave the range of floats."""
 LARGEST_ROUND = 200_000_000
 """More answers than this in one round do not fit into memory; nobody pays for them either."""
 
@@ -64,8 +57,8 @@ def run(
     >>> from dataclasses import make_dataclass
     >>> Result = make_dataclass("Result", ["mean", "queries"])
     >>> def ask_zero():
-    ...     answers = yield Round(np.zeros((1, 3)), 5, "zero")
-    ...     return Result(answers.mean(), 0)
+    ...     asked = yield Round(np.zeros((1, 3)), 5, label="zero")
+    ...     return Result(asked.answers.mean(), 0)
     >>> run(ask_zero(), lambda queries, repeats: np.ones((len(queries), repeats)))
     Result(mean=np.float64(1.0), queries=5)
     """
@@ -108,12 +101,12 @@ class Steps(Generic[R]):
     >>> from dataclasses import make_dataclass
     >>> Result = make_dataclass("Result", ["mean", "queries"])
     >>> def ask_zero():
-    ...     answers = yield Round(np.zeros((1, 3)), 5, "zero")
-    ...     return Result(float(answers.mean()), 0)
+    ...     asked = yield Round(np.zeros((1, 3)), 5, label="zero")
+    ...     return Result(float(asked.answers.mean()), 0)
     >>> steps = Steps(ask_zero())
     >>> steps.current.label
     'zero'
-    >>> steps.send(np.ones((1, 5)))
+    >>> steps.send(Asked.of_round(np.zeros((1, 3)), np.ones((1, 5))))
     >>> steps.result
     Result(mean=1.0, queries=5)
     """
@@ -126,12 +119,12 @@ class Steps(Generic[R]):
         self.result: R | None = None
         self._step(None)
 
-    def send(self, answers: Array) -> None:
-        """Give the current round's answers, (q, repeats), to the method."""
+    def send(self, asked: Asked) -> None:
+        """Give what came back from the current round to the method."""
         if self.current is None:
             raise InvalidInput("the method has ended: there is no round to answer")
-        self.asked += self.current.size
-        self._step(answers)
+        self.asked += len(asked)
+        self._step(asked)
 
     def estimate(self) -> R | None:
         """Return the result or, before there is one, the best estimate so far; None if there is not any yet."""
@@ -140,9 +133,9 @@ class Steps(Generic[R]):
         best = self.current.estimate
         return None if best is None else _counted(best(), self.asked)
 
-    def _step(self, answers: Array | None) -> None:
+    def _step(self, asked: Asked | None) -> None:
         try:
-            current = self._method.send(answers)  # type: ignore[arg-type]  # None starts a generator
+            current = self._method.send(asked)  # type: ignore[arg-type]  # None starts a generator
         except StopIteration as stop:
             self.current, self.result = None, _counted(stop.value, self.asked)
             return
@@ -185,14 +178,14 @@ def _ask(
     asked: int,
     max_queries: int | None,
     progress: ProgressHook | None,
-) -> Array:
-    q = len(current.queries)
-    rows = -(-q // CALLS_PER_ROUND)
-    answers = np.empty((q, current.repeats))
+) -> Asked:
+    q, parts = len(current.queries), list[Asked]()
+    rows = -(-q // CALLS_PER_ROUND // current.block) * current.block  # a block is never parted
     for start in range(0, q, rows):
         queries = current.queries[start : start + rows]
+        done = start * current.repeats
         try:
-            raw = oracle(queries, current.repeats)
+            part = answered(oracle, queries, current.repeats, current.block, asked + done, start)
         except OracleError as error:
             if "record" not in error.data:
                 error = OracleError(f"{error} ({current.label}); {_kept(record)}", **error.data, record=record)
@@ -204,53 +197,14 @@ def _ask(
                 record=record,
                 received=None,
             ) from error
-        part = checked_answers(raw, len(queries), current.repeats, current.label, start, record)
-        answers[start : start + len(queries)] = part
-        record.append((queries, part))
+        parts.append(part)
+        record.append(part)
         if progress is not None:
-            done = (start + len(queries)) * current.repeats
+            done += len(part)
             progress(Progress(current.label, done, current.size, asked + done, max_queries))
-    return answers
+    return Asked.join(parts)
 
 
 def _kept(record: Record) -> str:
-    count = sum(answers.size for _, answers in record)
+    count = sum(len(part) for part in record)
     return f"the {count} answers received before are in the exception's `record`"
-
-
-def checked_answers(
-    raw: Any, q: int, repeats: int, label: str = "", first: int = 0, record: Record | None = None
-) -> Array:
-    """Return the oracle's answers as a (q, repeats) array of finite floats, or raise `OracleError`."""
-
-    def refuse(message: str, **data: Any) -> OracleError:
-        if record is None:
-            return OracleError(message, received=raw, **data)
-        return OracleError(f"{message} ({label}); {_kept(record)}", record=record, received=raw, **data)
-
-    try:
-        found = np.asarray(raw)
-    except ValueError:
-        raise refuse(f"the oracle answered rows of unequal length; needed is an array ({q}, {repeats})") from None
-    if found.dtype.kind not in "biuf":
-        raise refuse(
-            f"the oracle answered values of type {found.dtype} such as {found.flat[0] if found.size else raw!r}; "
-            "needed are real numbers: convert them to float"
-        )
-    if found.shape != (q, repeats):
-        raise refuse(
-            f"the oracle answered an array of shape {found.shape} to {q} queries asked {repeats} times each; "
-            f"needed is shape ({q}, {repeats}): one row a query, one column a repeat"
-        )
-    answers = found.astype(np.float64)
-    bad = np.argwhere(~(np.abs(answers) <= LARGEST_ANSWER))
-    if len(bad):
-        i, j = (int(index) for index in bad[0])
-        raise refuse(
-            f"the oracle answered {answers[i, j]} to query {first + i} (repeat {j}); needed are finite numbers "
-            f"up to {LARGEST_ANSWER:g}: let the oracle ask again, or raise",
-            query=first + i,
-            repeat=j,
-        )
-    answers.flags.writeable = False
-    return answers

@@ -10,7 +10,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
-from mixsense.rounds.round import Method, Round
+from mixsense.rounds.round import Method
 
 
 def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array, gain: float = 1.0) -> Method[Recovery]:
@@ -25,15 +25,14 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
         story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
         return replace(r, vectors=r.vectors / scale, stderr=stderr, error_bound=r.error_bound * gain, diagnostics=story)
 
-    answers: Any = None
+    asked: Any = None
     while True:
         try:
-            coded = method.send(answers)
+            coded = method.send(asked)
         except StopIteration as stop:
             return back(stop.value)
         x = np.clip(shift + scale * coded.queries, units.low, units.high)  # clipped against rounding only
         estimate = coded.estimate
         best = None if estimate is None else (lambda now=estimate: back(now()))
-        asked = Round(x, coded.repeats, coded.label, best)
-        answers = yield asked
-        coded.replay((asked.queries - shift) / scale)
+        asked = yield replace(coded, queries=x, estimate=best)
+        asked = asked.moved(lambda x: (x - shift) / scale)

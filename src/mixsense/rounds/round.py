@@ -1,4 +1,4 @@
-"""How a method asks: it yields a `Round`, is sent the answers, and in the end returns its result.
+"""How a method asks: it yields a `Round`, is sent what was `Asked`, and in the end returns its result.
 
 A method never talks to an oracle. It is a generator, and the same one runs against a simulation, a function, a service,
 a file of recorded answers, or people who answer next week.
@@ -6,22 +6,16 @@ a file of recorded answers, or people who answer next week.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Index
+from mixsense.checks import as_int
 from mixsense.errors import InvalidInput
-
-
-class Oracle(Protocol):
-    """Anything that answers: ``oracle(queries, repeats)`` with queries (q, n) gives answers (q, repeats)."""
-
-    def __call__(self, queries: Array, repeats: int, /) -> ArrayLike:
-        """Answer each query `repeats` times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,49 +27,182 @@ class Round:
     queries : (q, n) array
         The query vectors.
     repeats : int
-        How often each is asked; the answers have shape (q, repeats).
+        How often each is asked.
+    block : int
+        This many consecutive queries want one respondent, so that their answers share a hidden model. 1: nobody is
+        linked.
     label : str
         What these answers are for, shown as progress.
     estimate : callable, optional
         Gives the method's result from the answers so far; what a driver returns when it must stop here.
         The rounds before a first estimate have none.
+    least : int, optional
+        The method can go on with this many answers; the others may come with the next round's. None: all are needed.
 
     Examples
     --------
-    >>> Round(np.eye(3), 10, "basis").size
+    >>> Round(np.eye(3), 10, label="basis").size
     30
     """
 
     queries: Array
-    repeats: int
+    repeats: int = 1
+    block: int = 1
     label: str = ""
     estimate: Callable[[], Any] | None = None
+    least: int | None = None
 
     def __post_init__(self) -> None:
         queries = np.ascontiguousarray(self.queries, dtype=np.float64).view()
         if queries.ndim != 2 or 0 in queries.shape or not np.isfinite(queries).all():
             raise InvalidInput(f"a round's queries have shape {queries.shape}: give a (q, n) array of finite numbers")
-        if self.repeats < 1:
-            raise InvalidInput(f"a round repeats each query {self.repeats} times: give at least 1")
         queries.flags.writeable = False
         object.__setattr__(self, "queries", queries)
+        as_int("repeats", self.repeats, 1, "how often each query of a round is asked")
+        as_int("block", self.block, 1, "how many consecutive queries of a round want one respondent")
+        if self.least is not None and as_int("least", self.least, 1, "how many answers are enough") > self.size:
+            raise InvalidInput(f"least is {self.least}, but the round has {self.size} answers: give at most that")
 
     @property
     def size(self) -> int:
         """Number of answers that this round costs."""
         return len(self.queries) * self.repeats
 
-    def replay(self, queries: Array) -> None:
-        """Put the queries that were really asked in the place of those that were drawn.
 
-        A driver that goes on from a store does this before it sends the answers, so that another random stream cannot
-        change what has been asked, nor how much. Methods read a round's queries after its answers have come.
-        """
-        if queries.ndim != 2 or queries.shape[1] != self.queries.shape[1]:
-            raise InvalidInput(f"the round has queries of shape {self.queries.shape}, those replayed {queries.shape}")
-        queries = np.ascontiguousarray(queries, dtype=np.float64).view()
-        queries.flags.writeable = False
-        object.__setattr__(self, "queries", queries)
+class Asked:
+    """What came back: one row an answer.
+
+    Parameters
+    ----------
+    queries : (N, n) array_like
+        The queries that were really asked, which a store or a box may have changed: a method uses these, never those
+        that it sent.
+    answers : (N,) array_like
+        The answers to them.
+    group : (N,) array_like of int, optional
+        Answers with the same number are known to share a hidden model. All different by default.
+
+    Examples
+    --------
+    >>> asked = Asked.of_round(np.eye(2), np.array([[1.0, 1.1, 0.9], [5.0, 5.1, 4.9]]))
+    >>> asked
+    Asked(6 answers to 2 queries)
+    >>> asked.queries.shape, asked.answers, asked.group
+    ((6, 2), array([1. , 1.1, 0.9, 5. , 5.1, 4.9]), array([0, 1, 2, 3, 4, 5]))
+    >>> asked.table().mean(axis=1)
+    array([1., 5.])
+    """
+
+    # A query that was asked a thousand times is held once: `vectors` are the different ones, `place` says which of them
+    # each answer belongs to.
+    __slots__ = ("answers", "group", "place", "vectors")
+
+    vectors: Array
+    """(q, n), the query vectors in the order of the round, each once."""
+    place: Index
+    """(N,), the row of `vectors` that an answer belongs to, ascending."""
+    answers: Array
+    group: Index
+
+    def __init__(self, queries: ArrayLike, answers: ArrayLike, group: ArrayLike | None = None) -> None:
+        X, y = np.asarray(queries, dtype=np.float64), np.asarray(answers, dtype=np.float64)
+        if X.ndim != 2 or y.shape != (len(X),):
+            raise InvalidInput(f"queries {X.shape} and answers {y.shape} do not match: give (N, n) and (N,)")
+        self._set(X, np.arange(len(y)), y, group)
+
+    def _set(self, vectors: Array, place: Index, answers: Array, group: ArrayLike | None) -> None:
+        group = np.arange(len(answers)) if group is None else np.asarray(group, dtype=np.intp)
+        if group.shape != answers.shape:
+            raise InvalidInput(f"group has shape {group.shape}: give one number for each of {len(answers)} answers")
+        self.vectors, self.place, self.answers, self.group = vectors, place, answers, group
+
+    @classmethod
+    def of_round(cls, vectors: ArrayLike, answers: ArrayLike, group: ArrayLike | None = None) -> Asked:
+        """Make it of q queries (q, n) and their answers (q, repeats), with groups of the same shape."""
+        X, y = np.asarray(vectors, dtype=np.float64), np.asarray(answers, dtype=np.float64)
+        if X.ndim != 2 or y.ndim != 2 or len(X) != len(y):
+            raise InvalidInput(f"queries {X.shape} and answers {y.shape} do not match: give (q, n) and (q, repeats)")
+        self = cls.__new__(cls)
+        flat = None if group is None else np.asarray(group).reshape(-1)
+        self._set(X, np.repeat(np.arange(len(X)), y.shape[1]), y.reshape(-1), flat)
+        return self
+
+    @classmethod
+    def join(cls, parts: Sequence[Asked]) -> Asked:
+        """Put several into one, in their order."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = np.cumsum([0, *(len(part.vectors) for part in parts[:-1])])
+        place = np.concatenate([part.place + start for part, start in zip(parts, starts, strict=True)])
+        self = cls.__new__(cls)
+        vectors, answers, group = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("vectors", "answers", "group")
+        )
+        self._set(vectors, place, answers, group)
+        return self
+
+    @property
+    def queries(self) -> Array:
+        """(N, n), the query of each answer."""
+        alone = len(self.place) == len(self.vectors)  # `place` is ascending: every query has one answer
+        return self.vectors if alone else self.vectors[self.place]
+
+    def batches(self) -> list[Array]:
+        """Return the answers to each of the q queries."""
+        ends = np.searchsorted(self.place, np.arange(1, len(self.vectors)))
+        return np.split(self.answers, ends)
+
+    def table(self) -> Array:
+        """Return the answers as (q, repeats); every query must have equally many."""
+        repeats, rest = divmod(len(self.answers), len(self.vectors))
+        if rest or not np.array_equal(self.place, np.repeat(np.arange(len(self.vectors)), repeats)):
+            raise InvalidInput("some answers of the round are missing: use batches() instead of table()")
+        return self.answers.reshape(len(self.vectors), repeats)
+
+    def moved(self, change: Callable[[Array], Array]) -> Asked:
+        """Return the same answers with changed query vectors."""
+        other = Asked.__new__(Asked)
+        other._set(change(self.vectors), self.place, self.answers, self.group)
+        return other
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __repr__(self) -> str:
+        return f"Asked({len(self.answers):,} answers to {len(self.vectors):,} queries)"
+
+
+Record = list[Asked]
+"""What was asked and answered so far."""
+
+
+def block_groups(q: int, repeats: int, block: int, first: int = 0) -> Index:
+    """Return the group of each answer, (q, repeats), if `block` consecutive queries go to one respondent.
+
+    Examples
+    --------
+    >>> block_groups(4, 2, 2)
+    array([[0, 1],
+           [0, 1],
+           [2, 3],
+           [2, 3]])
+    """
+    return first + (np.arange(q) // block)[:, None] * repeats + np.arange(repeats)
+
+
+class Oracle(Protocol):
+    """Anything that answers: ``oracle(queries, repeats)`` with queries (q, n) gives answers (q, repeats)."""
+
+    def __call__(self, queries: Array, repeats: int, /) -> ArrayLike:
+        """Answer each query `repeats` times."""
+
+
+@runtime_checkable
+class GroupedOracle(Protocol):
+    """An oracle that also knows which of its answers share a hidden model."""
+
+    def asked(self, queries: Array, repeats: int, block: int) -> Asked:
+        """Answer each query `repeats` times; equal groups mean one hidden model, over all calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +222,6 @@ class Progress:
 
 
 R = TypeVar("R")
-Method = Generator[Round, Array, R]
-"""What a method is: yields rounds, receives answers, returns its result."""
+Method = Generator[Round, Asked, R]
+"""What a method is: yields rounds, receives what was asked, returns its result."""
 ProgressHook = Callable[[Progress], None]

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from mixsense.api import prepare
 from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import MixsenseError, StudyError
 from mixsense.recovery import Recovery
-from mixsense.rounds import Round, Steps
+from mixsense.rounds import Asked, Round, Steps
 from mixsense.studies.storage.storage import Storage
 
 
@@ -62,8 +60,8 @@ class Playback:
                 if y is None:
                     with self._computing():
                         return self._steps.estimate()
-                _take_over(current, X, repeats, self._problem["method"])
-                self._send(y)
+                _check_same(current, X, repeats, self._problem["method"])
+                self._send(Asked.of_round(X, y))
             result = self._result()
             self._storage.finish(result.status, result.to_json())
             return result
@@ -83,11 +81,11 @@ class Playback:
                 f"{one_line(error, 200)}); no answer is lost: try again with another version of mixsense",
             ) from error
 
-    def _send(self, y: Array) -> None:
+    def _send(self, asked: Asked) -> None:
         assert self._steps is not None
         try:
             with self._computing():
-                self._steps.send(y)
+                self._steps.send(asked)
         except StudyError:
             raise
         except MixsenseError as error:  # the answers do not fit the model, or the budget is too small
@@ -104,13 +102,11 @@ class Playback:
         return result
 
 
-def _take_over(current: Round, X: Array, repeats: int, method: str) -> None:
-    """Let the method use the stored queries, whatever it drew itself."""
+def _check_same(current: Round, X: Array, repeats: int, method: str) -> None:
+    """Refuse a stored round that the method could not make use of."""
     same = current.queries.shape == X.shape
     if current.repeats != repeats or not (same or (method == "frugal" and X.shape[1] == current.queries.shape[1])):
         raise StudyError(
             f"the stored round ({len(X)} queries, {repeats} times each) is not what this version of mixsense would ask "
             f"({len(current.queries)}, {current.repeats} times each): go on with the version that began the study"
         )
-    if not same or X.tobytes() != np.ascontiguousarray(current.queries).tobytes():
-        current.replay(X)

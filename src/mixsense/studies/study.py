@@ -18,7 +18,7 @@ from mixsense.checks import as_int, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.recovery import Recovery
-from mixsense.rounds import LARGEST_ANSWER, Record
+from mixsense.rounds import LARGEST_ANSWER, Asked, Record
 from mixsense.studies.playback import Playback
 from mixsense.studies.question import Question
 from mixsense.studies.standing import StudyProgress
@@ -216,14 +216,14 @@ class Study:
         return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
 
     def record(self) -> Record:
-        """Return the queries (q, n) and answers (q, repeats) of all complete rounds.
+        """Return what was asked and answered in all complete rounds.
 
         ``recover(ReplayOracle(study.record()), **study.problem)`` gives the same vectors to the last bit, once the
         study has ended.
         """
         found: Record = []
         while (asked := self._storage.asked(len(found))) is not None and asked[2] is not None:
-            found.append((asked[0], asked[2]))
+            found.append(Asked.of_round(asked[0], asked[2]))
         return found
 
     def answers(self) -> list[dict[str, Any]]:

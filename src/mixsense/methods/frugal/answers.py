@@ -50,18 +50,17 @@ class Answers:
 
     def ask(self, X: Array, label: str, best: Callable[[], Recovery] | None) -> Method[tuple[Array, Array]]:
         """Ask each query once; returns the rows of the queries and their answers."""
-        asked = Round(X, 1, label, best)
-        y = yield asked
-        X = self.rows(asked.queries)
+        asked = yield Round(X, label=label, estimate=best)
+        X, y = self.rows(asked.queries), asked.answers
         q = len(X)
         if self.N + q > len(self._y):
             more = max(q, len(self._y))
             self._X = np.concatenate([self._X[: self.N], np.empty((more, X.shape[1]))])
             self._y = np.concatenate([self._y[: self.N], np.empty(more)])
-        self._X[self.N : self.N + q], self._y[self.N : self.N + q] = X, y[:, 0]
+        self._X[self.N : self.N + q], self._y[self.N : self.N + q] = X, y
         self.N += q
         self.largest_norm = max(self.largest_norm, float(np.linalg.norm(X, axis=1).max()))
-        return X, y[:, 0]
+        return X, y
 
 
 @dataclass(frozen=True, slots=True)

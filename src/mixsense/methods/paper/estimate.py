@@ -76,13 +76,10 @@ class Batches:
 
     def ask(self, X: Array, index: Index, repeats: int, label: str, best: Best) -> Method[None]:
         """Ask the queries X[index] `repeats` times more."""
-        asked = Round(X[index], repeats, label, best)
-        drawn = asked.queries
-        y = yield asked
-        if asked.queries is not drawn:  # a store knew what was really asked
-            X[index] = asked.queries
-        for i, row in zip(index, y, strict=True):
-            self.answers[i] = np.concatenate([self.answers[i], row])
+        asked = yield Round(X[index], repeats, label=label, estimate=best)
+        X[index] = asked.vectors
+        for i, y in zip(index, asked.batches(), strict=True):
+            self.answers[i] = np.concatenate([self.answers[i], y])
 
     def top_up(self, X: Array, size: int, label: str, best: Best) -> Method[None]:
         """Ask until every query has at least `size` answers."""
@@ -215,6 +212,6 @@ def measure_gap(batches: Batches, sigma: float, eta: float, sigma2_error: float 
 
 def measure_sigma(n: int, samples: int) -> Method[tuple[float, float]]:
     """Ask x = 0, whose answers are pure noise: returns σ and the standard error of σ²."""
-    y = yield Round(zero(n), samples, "noise: x = 0")
-    variance = float(y.var(ddof=1))
+    asked = yield Round(zero(n), samples, label="noise: x = 0")
+    variance = float(asked.answers.var(ddof=1))
     return math.sqrt(variance), variance * math.sqrt(2 / (samples - 1))

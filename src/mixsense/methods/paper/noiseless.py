@@ -15,7 +15,7 @@ from mixsense.methods.paper.decoding import one_vector, supported_sparsity
 from mixsense.methods.paper.options import number_of_queries
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import Method, Round
+from mixsense.rounds import Asked, Method, Round
 
 EQUAL = 1e-9
 """Answers that differ by less than this share of the largest answer are equal (erratum 22)."""
@@ -86,11 +86,10 @@ def both_values(X: Array, eta: float) -> Method[Array]:
     probability η.
     """
     m = len(X)
-    base = Round(X, 2, "base queries: two answers each")
-    y = yield base
-    X[:] = base.queries
+    asked = yield Round(X, 2, label="base queries: two answers each")
+    X[:], y = asked.vectors, asked.table()
     low, high = y.min(axis=1), y.max(axis=1)
-    asked = 2
+    times = 2
 
     def unseen() -> Index:
         scale = max(np.abs(low).max(), np.abs(high).max())
@@ -105,12 +104,14 @@ def both_values(X: Array, eta: float) -> Method[Array]:
         return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
 
     while len(open_ := unseen()):
-        if (len(open_) == m and m * (asked - 1) >= math.log2(1 / eta)) or asked > FOREVER:
+        if (len(open_) == m and m * (times - 1) >= math.log2(1 / eta)) or times > FOREVER:
             break
-        y = yield Round(X[open_], 1, f"base queries: {len(open_)} have shown one value only", best)
-        low[open_] = np.minimum(low[open_], y[:, 0])
-        high[open_] = np.maximum(high[open_], y[:, 0])
-        asked += 1
+        label = f"base queries: {len(open_)} have shown one value only"
+        again = yield Round(X[open_], label=label, estimate=best)
+        check_unchanged(again, X[open_])
+        low[open_] = np.minimum(low[open_], again.answers)
+        high[open_] = np.maximum(high[open_], again.answers)
+        times += 1
     equal = unseen()
     high[equal] = low[equal]
     return np.stack([low, high], axis=1)
@@ -134,8 +135,10 @@ def align_exactly(X: Array, values: Array) -> Method[tuple[Array, Array]]:
 
     undecided = np.arange(len(others))
     for sign, label in ((1, "sums"), (-1, "differences")):
-        z = yield Round(X[others[undecided]] + sign * X[pivot], 1, f"alignment: {label}", best)
-        left = a[undecided]
+        pairs = X[others[undecided]] + sign * X[pivot]
+        asked = yield Round(pairs, label=f"alignment: {label}", estimate=best)
+        check_unchanged(asked, pairs)
+        z, left = asked.answers[:, None], a[undecided]
         together = np.abs(left + sign * b - z).min(axis=1)  # same order: a₁ + b₁ or a₂ + b₂
         crossed = np.abs(left + sign * b[::-1] - z).min(axis=1)
         if (np.minimum(together, crossed) > scale).any():
@@ -151,6 +154,15 @@ def align_exactly(X: Array, values: Array) -> Method[tuple[Array, Array]]:
     u = np.where(same, values[:, 0], values[:, 1])
     v = np.where(same, values[:, 1], values[:, 0])
     return u, v
+
+
+def check_unchanged(asked: Asked, sent: Array) -> None:
+    """Refuse answers to other queries than those sent, but for rounding: they would be compared with exact values."""
+    if asked.queries.shape != sent.shape or np.abs(asked.queries - sent).max() > EQUAL * np.abs(sent).max():
+        raise ModelError(
+            "the queries were changed on their way (rounded, or cut to a range): exact answers need exact queries; "
+            "use method='frugal'"
+        )
 
 
 def _story(m: int, c: Constants, problem: Problem, warnings: list[str]) -> dict[str, object]:
