@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.api import METHODS, options_of
+from mixsense.methods.registry import ENTRIES, entry_of
 
 PAIR = ms.random_pair(30, 2, gap=5.0, seed=1)
 FIXED = {"n": 30, "k": 2, "sigma": 1.0, "m": 40, "batch": 60, "method": "paper"}
@@ -61,10 +61,10 @@ def test_unknown_noise_that_is_none_ends_exactly():
 
 
 def test_every_method_names_its_options():
-    for name in METHODS:
+    for name in ENTRIES:
         wanted = {"steer"} if name == "frugal" else {"m", "constants"}
-        assert wanted <= set(options_of(name))
-    assert options_of("frugal") == ("steer", "design")
+        assert wanted <= set(entry_of(name).options)
+    assert entry_of("frugal").options == ("steer", "design")
 
 
 def test_progress_hook_is_called():

@@ -96,7 +96,7 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:nothing", *SMALL], 2, "has no callable 'nothing'"),
         (["lab:number", *SMALL], 2, "has no callable 'number'"),
         (["nolab:ask", *SMALL], 2, "'nolab' cannot be imported"),
-        (["lab", *SMALL], 2, "give module:callable"),
+        (["lab", *SMALL], 2, "give module:function"),
         (["badlab:ask", *SMALL], 2, "SyntaxError"),
         (["lab:ask", *SMALL, "--record", "no/where.jsonl"], 2, "cannot be used as a record"),
         (["lab:ask", *SMALL, "--record", "."], 2, "cannot be used as a record"),

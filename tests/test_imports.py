@@ -18,9 +18,10 @@ LAYERS = """
     errors
     arrays
     checks
-    problem
+
     metrics
     features
+    problem
     recovery
     rounds
     progress
@@ -28,8 +29,10 @@ LAYERS = """
     decode
     regression
     methods.design
+    methods.registry
     methods.paper
     methods.frugal
+    methods.begin
     api
     oracles
     planning

@@ -12,7 +12,7 @@ import pytest
 
 import mixsense as ms
 import postgres_server
-from mixsense import api
+from mixsense.methods import begin as begin_module
 from mixsense.studies import study as study_module
 from mixsense.studies.registry import delete_study, list_studies
 from mixsense.studies.storage import database, migrations
@@ -147,7 +147,7 @@ class TestContract:
         answer_some(study, 5)  # the next round has begun
         answer_some(study, study.progress().open)
         before, record = study.result(), study.record()
-        monkeypatch.setattr(api, "generator", lambda seed: np.random.default_rng(seed + 1))
+        monkeypatch.setattr(begin_module, "generator", lambda seed: np.random.default_rng(seed + 1))
         other = ms.load_study(url, study.name)
         after = other.result()
         assert before.status == after.status == "open"
@@ -170,7 +170,7 @@ class TestContract:
             while study.progress().round < 2:
                 qs = study.ask_many(10_000)
                 study.tell_many(zip([q.id for q in qs], again(np.stack([q.x for q in qs]), 1)[:, 0], strict=True))
-            monkeypatch.setattr(api, "generator", lambda seed: np.random.default_rng(seed + 1))
+            monkeypatch.setattr(begin_module, "generator", lambda seed: np.random.default_rng(seed + 1))
             result = ms.run_study(ms.load_study(url, study.name), again, workers=1, batch=10_000)
             np.testing.assert_allclose(result.vectors, same.vectors, atol=1e-9)
             monkeypatch.undo()
@@ -427,7 +427,7 @@ def test_a_stored_float_comes_back_to_the_last_bit(url):
     study.tell_many([(q.id, v) for q, v in zip(qs, values, strict=True)])
     assert [row["answer"] for row in study.answers()] == [float(v) for v in values]
     stored, _, _ = study._storage.asked(0)
-    drawn = next(api.prepare(**study.problem)).queries
+    drawn = next(begin_module.begin(ms.Problem.from_dict(study.problem))).queries
     assert stored.tobytes() == drawn.tobytes()
     assert np.array_equal(np.stack([q.x for q in qs]), drawn[: len(qs)])
     assert json.loads(study._row.problem)["seed"] == 4

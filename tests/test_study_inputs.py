@@ -109,7 +109,7 @@ def test_an_id_that_was_never_given(study, id_):
         ({"n": 0}, "n is 0"),
         ({"n": "three"}, "n is 'three'"),
         ({"gamma": -1}, "gamma is -1"),
-        ({"gamma": np.nan}, "not finite"),
+        ({"gamma": np.nan}, "must be finite"),
         ({"gamma": None}, "gamma and max_queries are both None"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"method": "paper", "k": 2, "constants": Odd()}, "odd has none: give plain values"),
@@ -436,7 +436,7 @@ range = [0.0, 50.0]
         ('name = "tea"', 'name = ""', "name is ''"),
         (PLAN, "gamma = 0.4", "says nothing about the features"),
         (PLAN, "features = []", "features is []"),
-        (PLAN, "n = 3\ngamma = nan", "not finite"),
+        (PLAN, "n = 3\ngamma = nan", "must be finite"),
     ],
 )
 def test_a_plan_that_is_wrong(command, tmp_path, old, new, words):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.features.units import Units
+from mixsense.features.units import Coded, Units
 from mixsense.methods.design import Box, flip
 
 N = 8
@@ -172,7 +172,7 @@ def test_flips_reach_what_was_asked_and_touch_nothing_else():
 
 def test_steered_corners_tell_models_apart_more_often():
     rng = np.random.default_rng(1)
-    box = Box(10, "corners", False, np.zeros(10))
+    box = Box(Coded(10, False, np.zeros(10)), "corners")
     delta = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0, 0, 0, 0, 0])
     plain, steered = box.draw(4000, rng), box.steer(4000, delta, 1.0, rng)
     assert np.mean((steered @ delta) ** 2) > 1.2 * np.mean((plain @ delta) ** 2)

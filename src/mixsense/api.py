@@ -2,145 +2,29 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mixsense.checks import generator
+from mixsense.checks import shown
 from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.features.units import SLACK, Units, feature_names
-from mixsense.methods.design import Box
-from mixsense.problem import Problem
+from mixsense.methods.begin import begin
+from mixsense.problem import DEFAULTS, Problem
+from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Oracle, ProgressHook, run
-from mixsense.rounds.in_units import in_units
-
-METHODS = ("frugal", "paper", "single", "noiseless")
-"""The names that `recover` takes as its method."""
-DEFAULT_METHOD = "frugal"
-
-
-def method_named(name: str) -> Callable[..., Method[Recovery]]:
-    """Return the generator function of a method."""
-    if name == "frugal":
-        from mixsense.methods.frugal.method import frugal
-
-        return frugal
-    if name == "paper":
-        from mixsense.methods.paper.two_vectors import paper
-
-        return paper
-    if name == "single":
-        from mixsense.methods.paper.one_vector import single
-
-        return single
-    if name == "noiseless":
-        from mixsense.methods.paper.noiseless import noiseless
-
-        return noiseless
-    raise InvalidInput(f"method is {name!r}: give one of {', '.join(map(repr, METHODS))}", method=name)
-
-
-def options_of(name: str) -> tuple[str, ...]:
-    """Return the names of the options that a method takes beyond the problem.
-
-    Examples
-    --------
-    >>> options_of("paper")
-    ('m', 'batch', 'pairs', 'constants')
-    """
-    return tuple(name for name in list(inspect.signature(method_named(name)).parameters)[2:] if name != "box")
-
-
-def prepare(
-    n: int,
-    gamma: float | None = 0.1,
-    k: int | None = None,
-    sigma: float | None = None,
-    eta: float = 0.05,
-    method: str = DEFAULT_METHOD,
-    weights: tuple[float, float] | str | None = None,
-    max_queries: int | None = None,
-    seed: Any = None,
-    features: Sequence[str] | None = None,
-    box: Any = None,
-    intercept: bool = False,
-    **options: Any,
-) -> Method[Recovery]:
-    """Check everything and return the method, ready to be driven; its queries are in the user's units.
-
-    Parameters
-    ----------
-    n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, **options
-        As for `recover`.
-
-    Returns
-    -------
-    generator
-        Yields rounds, is sent answers, returns a `Recovery`; see `mixsense.rounds.drive`.
-
-    Examples
-    --------
-    >>> next(prepare(3, box=[(0, 10), (0, 1), (1, 7)], sigma=1.0, seed=0)).queries[0]
-    array([10.,  1.,  7.])
-    """
-    problem = Problem(n=n, gamma=gamma, k=k, sigma=sigma, eta=eta, weights=weights, max_queries=max_queries)
-    make = method_named(method)
-    for name in options:
-        if name not in options_of(method):
-            like = difflib.get_close_matches(name, [*inspect.signature(recover).parameters, *options_of(method)], 1)
-            hint = f"it takes {', '.join(options_of(method))}{f'; did you mean {like[0]!r}?' if like else ''}"
-            raise InvalidInput(f"method {method!r} has no option {name!r}: {hint}", option=name, method=method)
-    rng = generator(seed)
-    names = None if features is None else feature_names(problem.n, features)
-    if box is None:
-        if intercept:
-            raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")
-        if "design" in options:
-            raise InvalidInput("design is for queries in a box: give box=[(low, high), ...], or leave design out")
-        return _named(make(problem, rng, **options), names)
-    units = Units.of(problem.n, features, box, intercept)
-    return _named(boxed(make, problem, rng, units, options), units.features)
-
-
-def boxed(
-    make: Callable[..., Method[Recovery]],
-    problem: Problem,
-    rng: np.random.Generator,
-    units: Units,
-    options: dict[str, Any],
-) -> Method[Recovery]:
-    """Run a method inside of a box; γ and the error bound are about the effects of half of each feature's range."""
-    if "box" in inspect.signature(make).parameters:
-        design = options.get("design", "corners")
-        inside = Box(problem.n, design, bool(units.intercept or units.middle.any()), units.centre, units.intercept)
-        return in_units(make(problem, rng, **{**options, "box": inside}), units, units.half, units.middle)
-    if units.intercept:
-        raise InvalidInput("the paper's methods have no intercept: use method='frugal', or leave intercept out")
-    # Entries of Gaussian queries end at 3, those of their sums and differences at 6: the edge of the box.
-    gamma = None if problem.gamma is None else problem.gamma / SLACK
-    scaled = replace(problem, gamma=gamma, limit=SLACK / 2)
-    return in_units(make(scaled, rng, **options), units, units.reach() / SLACK, np.zeros(problem.n), SLACK)
-
-
-def _named(method: Method[Recovery], names: tuple[str, ...] | None) -> Method[Recovery]:
-    r = yield from method
-    return r if names is None else replace(r, names=names)
 
 
 def recover(
     oracle: Oracle,
     n: int,
-    gamma: float | None = 0.1,
+    gamma: float | None = DEFAULTS["gamma"],
     k: int | None = None,
     sigma: float | None = None,
-    eta: float = 0.05,
-    method: str = DEFAULT_METHOD,
+    eta: float = DEFAULTS["eta"],
+    method: str | Callable[..., Method[Recovery]] = DEFAULTS["method"],
     weights: tuple[float, float] | str | None = None,
     max_queries: int | None = None,
     seed: Any = None,
@@ -167,9 +51,9 @@ def recover(
         Standard deviation of the noise. Measured with queries x = 0 if left out.
     eta : float
         Allowed probability of failure.
-    method : str
+    method : str or callable
         "frugal" (our own, by far the fewest answers), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
-        both) or "noiseless" (σ = 0).
+        both) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
     weights : pair of float, optional
         Shares of the two vectors, equal if left out; "frugal" takes other ones, and "estimate". The paper's methods
         assume equal ones.
@@ -216,30 +100,20 @@ def recover(
     """
     if not callable(oracle):
         raise InvalidInput(
-            f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats) that returns the answers",
+            f"oracle is {shown(oracle)}; needed is a callable oracle(queries, repeats) that returns the answers",
             oracle=oracle,
         )
-    if seed is None:
-        seed = secrets.randbits(63)
-    asking = prepare(n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, **options)
-    hook = None
-    if callable(progress):
-        hook = progress
-    elif progress:
-        from mixsense.progress import Bar
-
-        hook = Bar()
+    seed = secrets.randbits(63) if seed is None else seed
+    problem = Problem(n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, options)
     try:
-        result = run(asking, oracle, max_queries, hook)
+        with progress_hook(progress) as hook:
+            result = run(begin(problem), oracle, problem.max_queries, hook)
     except MixsenseError as error:
         error.data.setdefault("seed", seed)  # to go on from the record, the queries must be drawn again
         raise
     except BaseException as error:  # Ctrl-C too
         error.seed = seed  # type: ignore[attr-defined]
         raise
-    finally:
-        if hook is not None and not callable(progress):
-            hook.close()  # type: ignore[attr-defined]
     if isinstance(seed, (int, np.integer)):
         result.diagnostics["seed"] = int(seed)
     return result

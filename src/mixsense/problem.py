@@ -1,46 +1,39 @@
-"""What is to be recovered: the vectors, the noise and the promise, validated once."""
+"""What is to be recovered: every argument of a run, with its default, validated once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
+from mixsense.features.units import Units, feature_names
 
 Weights = tuple[float, float]
 
 LEAST_ETA = 1e-12
 """A smaller probability of failure is beyond what floats and anyone's patience can check."""
+LEAST_SHARE = 0.02
+"""A model that answers more seldom cannot be told from outliers."""
+NONE = "none"
+"""How files and the command line, which have no None, say it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Two hidden vectors of length n, the noise of the answers, and the precision that is promised.
+    """The arguments of `recover`, which explains them: `recover`, studies, audits, sweeps and the command line use it.
 
-    Parameters
-    ----------
-    n : int
-        Length of the vectors, and so of each query.
-    gamma : float or None
-        Precision γ asked for. None: spend `max_queries` and report the precision reached.
-    k : int or None
-        Sparsity: how many coefficients of each vector matter. None where the method can do without.
-    sigma : float or None
-        Standard deviation σ of the noise. None: it is measured with queries x = 0.
-    eta : float
-        Probability η with which the promise may be broken.
-    weights : pair of float, "estimate" or None
-        Shares of the two vectors. None means equal.
-    max_queries : int or None
-        Hard limit on the number of answers.
-    limit : float or None
-        Largest entry of a Gaussian query; where queries have to fit into a box.
+    What a method takes besides stands in `options`. `limit` is not an argument: it is the largest entry of a Gaussian
+    query, set where queries have to fit into a box.
 
     Examples
     --------
     >>> Problem(n=100, gamma=0.1, k=5, sigma=1.0).eta
     0.05
+    >>> Problem.from_dict({"n": 30, "steer": False}).options
+    {'steer': False}
     >>> Problem(n=5, gamma=0.1, k=7)
     Traceback (most recent call last):
     ...
@@ -52,8 +45,14 @@ class Problem:
     k: int | None = None
     sigma: float | None = None
     eta: float = 0.05
+    method: str | Callable[..., Any] = "frugal"
     weights: Weights | str | None = None
     max_queries: int | None = None
+    seed: Any = None
+    features: Sequence[str] | None = None
+    box: Sequence[tuple[float, float]] | None = None
+    intercept: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
 
     def __post_init__(self) -> None:
@@ -69,18 +68,62 @@ class Problem:
                     k=self.k,
                     n=self.n,
                 )
+        if isinstance(self.gamma, str) and self.gamma == NONE:
+            put("gamma", None)
         if self.gamma is not None:
             put("gamma", as_float("gamma", self.gamma, "the precision asked for, e.g. 0.1", 0.0, strict=True))
         if self.sigma is not None:
             put("sigma", as_float("sigma", self.sigma, "the noise's standard deviation, 0 if there is none", 0.0))
-        put("eta", as_float("eta", self.eta, "the allowed failure probability, e.g. 0.05", 0.0, strict=True))
-        if self.eta < LEAST_ETA:
-            raise InvalidInput(f"eta is {self.eta:g}; it must be at least {LEAST_ETA:g}: e.g. 0.05", eta=self.eta)
-        if self.eta >= 1:
-            raise InvalidInput(f"eta is {self.eta:g}; it must be below 1: e.g. 0.05", eta=self.eta)
+        put("eta", as_eta("eta", self.eta))
         if self.max_queries is not None:
             put("max_queries", as_int("max_queries", self.max_queries, 1, "the most answers that may be used"))
         put("weights", _weights(self.weights))
+        if self.features is not None:
+            put("features", feature_names(self.n, self.features))
+        if self.box is not None:
+            units = Units.of(self.n, self.features, self.box, self.intercept)
+            put("box", tuple(zip(units.low.tolist(), units.high.tolist(), strict=True)))
+        elif self.intercept:
+            raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")
+
+    @property
+    def units(self) -> Units | None:
+        """The box with the names of its features; None if there is no box."""
+        return None if self.box is None else Units.of(self.n, self.features, self.box, self.intercept)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What the coefficients are called in the result."""
+        given = self.features is not None or self.box is not None
+        return feature_names(self.n, self.features) if given else None
+
+    @classmethod
+    def from_dict(cls, arguments: Mapping[str, Any]) -> Problem:
+        """Make a problem of plain values; what is no argument of every run is an option of the method."""
+        if "n" not in arguments:
+            raise InvalidInput("n is missing: give the number of coefficients of each vector")
+        own = {name: value for name, value in arguments.items() if name in ARGUMENTS}
+        return cls(**own, options={name: value for name, value in arguments.items() if name not in ARGUMENTS})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arguments of `recover`; `from_dict` reads them."""
+        return {**{name: getattr(self, name) for name in ARGUMENTS}, **self.options}
+
+
+ARGUMENTS = tuple(entry.name for entry in fields(Problem) if entry.name not in ("options", "limit"))
+"""The names of the arguments that every run has."""
+DEFAULTS = {entry.name: entry.default for entry in fields(Problem) if entry.default is not MISSING}
+"""The default of every argument that has one."""
+
+
+def as_eta(name: str, value: Any) -> float:
+    """Return an allowed probability of failure, or say what is needed."""
+    eta = as_float(name, value, "the allowed failure probability, e.g. 0.05", 0.0, strict=True)
+    if eta < LEAST_ETA:
+        raise InvalidInput(f"{name} is {eta:g}; it must be at least {LEAST_ETA:g}: e.g. 0.05", **{name: eta})
+    if eta >= 1:
+        raise InvalidInput(f"{name} is {eta:g}; it must be below 1: e.g. 0.05", **{name: eta})
+    return eta
 
 
 def _weights(weights: Any) -> Weights | str | None:
@@ -96,6 +139,6 @@ def _weights(weights: Any) -> Weights | str | None:
     if len(pair) != 2:
         raise InvalidInput(f"weights has {len(pair)} entries, there are two vectors: {hint}", weights=weights)
     first, second = (as_float("weights", w, hint, 0.0, strict=True) for w in pair)
-    if abs(first + second - 1) > 1e-9:
+    if not math.isclose(first + second, 1, rel_tol=0, abs_tol=1e-9):
         raise InvalidInput(f"weights sum to {first + second:g}, not 1: {hint}", weights=weights)
     return first, second

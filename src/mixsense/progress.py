@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from mixsense.rounds import Progress
+from mixsense.rounds import Progress, ProgressHook
 
 QUIET_SECONDS = 10.0
 """Without a terminal, a line is printed at most this often."""
@@ -62,6 +64,19 @@ class Bar:
         """Leave the terminal as it was."""
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextlib.contextmanager
+def progress_hook(progress: bool | ProgressHook) -> Iterator[ProgressHook | None]:
+    """Give what a driver calls: the user's own hook, a bar that is closed in the end, or nothing."""
+    if callable(progress) or not progress:
+        yield progress or None
+        return
+    bar = Bar()
+    try:
+        yield bar
+    finally:
+        bar.close()
 
 
 class Count:

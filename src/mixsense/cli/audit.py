@@ -120,7 +120,8 @@ def audit_command(
 
 def _check(name: Any, problem: dict[str, Any], out: Path | None) -> None:
     """Refuse what is wrong before the first request, and before there is a database."""
-    from mixsense.api import prepare
+    from mixsense.methods.begin import begin
+    from mixsense.problem import Problem
     from mixsense.studies.settings import check_titles, checked_lease, checked_name, checked_range, checked_units
 
     checked_name(name)
@@ -128,7 +129,7 @@ def _check(name: Any, problem: dict[str, Any], out: Path | None) -> None:
     checked_range(rest.pop("answer_range", None))
     checked_lease(rest.pop("lease", 1.0))
     units = rest.pop("units", None)
-    prepare(**rest)
+    begin(Problem.from_dict(rest))
     checked_units(units, rest["n"])
     check_titles(rest.get("features"), rest.get("intercept"))
     if out is not None:
@@ -220,12 +221,6 @@ def _refuse(report: Preflight, as_json: bool) -> None:
 def _begin(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any], report: Preflight | None) -> Study:
     from mixsense.studies.registry import create_study
 
-    if (
-        "gamma" not in problem
-        and problem.get("max_queries") is not None
-        and problem.get("method", "frugal") == "frugal"
-    ):
-        problem = {**problem, "gamma": None}
     notes = {"endpoint": _identity(endpoint), "preflight": None if report is None else report.to_dict()}
     return create_study(db, name, notes=notes, **problem)
 

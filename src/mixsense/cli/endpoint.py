@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mixsense.cli.study import read_plan
 from mixsense.errors import InvalidInput
+from mixsense.methods.registry import entry_of
+from mixsense.problem import DEFAULTS
 
 if TYPE_CHECKING:
     from mixsense.oracles.command import CommandOracle
@@ -76,7 +78,8 @@ def problem_of(
         plan["box"] = box_of(box, plan["n"], plan.get("features"), plan.get("box"))
     if intercept:
         plan["intercept"] = True
-    return {"weights": "estimate"} | plan if plan.get("method", "frugal") == "frugal" else plan
+    method = plan.get("method", DEFAULTS["method"])
+    return {"weights": "estimate"} | plan if entry_of(method).estimates_weights else plan
 
 
 def box_of(parts: list[str], n: int, names: list[str] | None, before: Any) -> list[tuple[float, float]]:

@@ -8,25 +8,25 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import importlib
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import mixsense
-from mixsense.api import DEFAULT_METHOD, METHODS, options_of, recover
+from mixsense.api import recover
 from mixsense.checks import as_int
 from mixsense.cli.audit import EXIT_CODES as AUDIT_CODES
 from mixsense.cli.audit import audit_command
 from mixsense.cli.endpoint import shares
 from mixsense.cli.study import app as study_app
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.methods.registry import ENTRIES, entry_of, imported
 from mixsense.metrics import match_error
 from mixsense.oracles import RecordedOracle, SimulatedOracle, random_pair
+from mixsense.problem import DEFAULTS, NONE
 from mixsense.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ app = typer.Typer(
 app.add_typer(study_app, name="study")
 app.command("audit", epilog=AUDIT_CODES)(audit_command)
 
-MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
 EXIT_CODES = (
     "Exit codes: 0 certified or single, 1 the run failed (oracle, budget, model), 2 wrong input, "
     "3 budget or uncertain, 130 Ctrl-C."
@@ -113,12 +112,14 @@ def recover_command(
     ] = None,
     n: Annotated[int, typer.Option(help="Length of the vectors.")] = 100,
     k: Annotated[int | None, typer.Option(help="Coefficients of each vector that matter (or give --m).")] = None,
-    gamma: Annotated[
-        float | None, typer.Option(help="Precision asked for; 0.1, or with --max-queries what the budget gives.")
-    ] = None,
+    gamma: Annotated[str, typer.Option(help="Precision asked for; none spends --max-queries.")] = str(
+        DEFAULTS["gamma"]
+    ),
     sigma: Annotated[float | None, typer.Option(help="Noise of the answers; measured if left out.")] = None,
     eta: Annotated[float, typer.Option(help="Allowed probability of failure.")] = 0.05,
-    method: Annotated[MethodName, typer.Option(help="How to recover.")] = MethodName(DEFAULT_METHOD),
+    method: Annotated[
+        str, typer.Option(help=f"How to recover: {', '.join(ENTRIES)}, or a function of yours as module:function.")
+    ] = DEFAULTS["method"],
     m: Annotated[int | None, typer.Option(help="Number of Gaussian queries; c_s k log n by default.")] = None,
     batch: Annotated[int | None, typer.Option(help="Fixed number of answers to each query.")] = None,
     steer: Annotated[bool | None, typer.Option(help="Frugal: focus and steer the queries (default), or not.")] = None,
@@ -147,32 +148,32 @@ def recover_command(
         raise InvalidInput("give an oracle as module:callable, or --simulate, or --command: one of them")
     options = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer}
     given = {name: value for name, value in options.items() if value is not None}
+    sys.path.insert(0, os.getcwd())
+    entry = entry_of(method)
     for name in given:
-        if name not in options_of(method.value):
-            raise InvalidInput(f"--{name} does not go with --method {method.value}: leave it out", option=name)
-    if gamma is None and (max_queries is None or method.value != DEFAULT_METHOD):
-        gamma = 0.1
+        if name not in entry.options:
+            raise InvalidInput(f"--{name} does not go with --method {method}: leave it out", option=name)
     truth, simulated = None, None
     ask: Oracle
     if simulate:
         # NumPy's seed [s, 0] is its seed s, which draws the queries.
         truth = random_pair(n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
         # Without --sigma the simulated noise is 1, and the method has to find that out.
-        noise = 1.0 if sigma is None and method.value != "noiseless" else sigma or 0.0
+        noise = 1.0 if sigma is None and not entry.exact else sigma or 0.0
         ask = simulated = SimulatedOracle(truth, noise, seed=[seed, 2])
     elif command is not None:
         from mixsense.oracles.command import CommandOracle
 
         ask = CommandOracle(command)
     else:
-        ask = _load_oracle(str(oracle))
+        ask = imported(str(oracle), "oracle")
     settings: dict[str, Any] = {
         "n": n,
         "k": k,
-        "gamma": gamma,
+        "gamma": precision(gamma),
         "sigma": sigma,
         "eta": eta,
-        "method": method.value,
+        "method": method,
         "weights": shares(weights),
         "seed": seed,
         **given,
@@ -201,23 +202,15 @@ def recover_command(
         raise typer.Exit(3)
 
 
-def _load_oracle(name: str) -> Oracle:
-    module_name, _, attribute = name.partition(":")
-    hint = "give module:callable, e.g. mylab:ask for the function ask in mylab.py of this folder"
-    if not module_name or not attribute:
-        raise InvalidInput(f"the oracle is {name!r}: {hint}", oracle=name)
-    sys.path.insert(0, os.getcwd())
+def precision(text: str) -> float | None:
+    """Return the precision that --gamma gives."""
+    if text == NONE:
+        return None
     try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's file does when it is loaded
-        what = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"the oracle's module {module_name!r} cannot be imported ({what}): {hint}") from None
-    found: Any = module
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
-        raise InvalidInput(f"{module_name} has no callable {attribute!r}: {hint}", oracle=name)
-    return found  # type: ignore[no-any-return]
+        return float(text)
+    except ValueError:
+        hint = f"give a number such as 0.1, or {NONE} to spend --max-queries"
+        raise InvalidInput(f"--gamma is {text!r}: {hint}") from None
 
 
 @app.command("plan")

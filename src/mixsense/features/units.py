@@ -91,6 +91,10 @@ class Units:
         """The middle of the box in coded units: where x = 0 is −centre."""
         return self.middle / self.half
 
+    def coded(self) -> Coded:
+        """Return the box as a method sees it."""
+        return Coded(len(self.features), bool(self.intercept or self.middle.any()), self.centre, self.intercept)
+
     def decode(self, Z: Array) -> Array:
         """Return coded queries in the user's units, exactly inside the box."""
         return np.clip(self.middle + self.half * Z, self.low, self.high)
@@ -100,11 +104,42 @@ class Units:
         for name, low, high in zip(self.features, self.low, self.high, strict=True):
             if not low < 0 < high:
                 raise InvalidInput(
-                    f"the box of feature {name!r} is ({low:g}, {high:g}), and the paper's queries need both signs, "
-                    "so 0 inside of the box: use method='frugal', or measure the feature from its middle",
+                    f"the box of feature {name!r} is ({low:g}, {high:g}), and this method's queries need both signs, "
+                    "so 0 inside the box: use method='frugal', or measure the feature from its middle",
                     feature=name,
                 )
         return np.minimum(-self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A box in coded units, z ∈ [−1, 1]ⁿ, and the rows that the answers to its queries are linear in.
+
+    Parameters
+    ----------
+    n : int
+        Number of features.
+    level : bool
+        Each model has a level in the middle of the box; rows are then (1, z).
+    centre : (n,) array
+        The middle of the box, seen from x = 0.
+    intercept : bool
+        The user wants the constant at x = 0 reported.
+
+    Examples
+    --------
+    >>> Coded(2, True, np.zeros(2)).rows(np.array([[1.0, -1.0]]))
+    array([[ 1.,  1., -1.]])
+    """
+
+    n: int
+    level: bool
+    centre: Array
+    intercept: bool = False
+
+    def rows(self, Z: Array) -> Array:
+        """Return what the answers to coded queries are linear in."""
+        return np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if self.level else Z
 
 
 def feature_names(n: int, features: Any) -> tuple[str, ...]:

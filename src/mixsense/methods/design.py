@@ -14,6 +14,7 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
+from mixsense.features.units import Coded
 
 
 def gaussian(m: int, n: int, rng: np.random.Generator, limit: float | None = None) -> Array:
@@ -144,46 +145,28 @@ TRIED = 400
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Queries in coded units, z ∈ [−1, 1]ⁿ, and the rows that their answers are linear in.
+    """Queries inside a coded box.
 
     Parameters
     ----------
-    n : int
-        Number of features.
+    coded : Coded
+        The box.
     design : str
         "corners": every entry is ±1. "gaussian": normal entries, three standard deviations reach the edge.
-    level : bool
-        Each model has a level in the middle of the box; rows are then (1, z).
-    centre : (n,) array
-        The middle of the box, seen from x = 0.
-    intercept : bool
-        The user wants the constant at x = 0 reported.
-
-    Examples
-    --------
-    >>> Box(2, "corners", True, np.zeros(2)).rows(np.array([[1.0, -1.0]]))
-    array([[ 1.,  1., -1.]])
     """
 
-    n: int
+    coded: Coded
     design: str
-    level: bool
-    centre: Array
-    intercept: bool = False
 
     def __post_init__(self) -> None:
         if self.design not in DESIGNS:
             raise InvalidInput(f"design is {self.design!r}: give 'corners' or 'gaussian'", design=self.design)
 
-    def rows(self, Z: Array) -> Array:
-        """Return what the answers to coded queries are linear in."""
-        return np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if self.level else Z
-
     def draw(self, q: int, rng: np.random.Generator) -> Array:
         """Draw q queries without steering."""
         if self.design == "gaussian":
-            return gaussian(q, self.n, rng, limit=3.0) / 3
-        return rng.choice([-1.0, 1.0], (q, self.n))
+            return gaussian(q, self.coded.n, rng, limit=3.0) / 3
+        return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
     def steer(self, q: int, delta: Array, sigma: float, rng: np.random.Generator) -> Array:
         """Draw q corners whose answers label themselves as far as that helps.
@@ -204,7 +187,7 @@ class Box:
         random order, until they are. Too much of that, and the features always move together: the reach with the
         smallest trace of the inverse information on those features wins.
         """
-        offset, slope = (float(delta[0]), delta[1:]) if self.level else (0.0, delta)
+        offset, slope = (float(delta[0]), delta[1:]) if self.coded.level else (0.0, delta)
         Z = self.draw(q, rng)
         if self.design == "gaussian" or not slope.any():
             return Z

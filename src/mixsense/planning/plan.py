@@ -16,15 +16,13 @@ from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
 from mixsense.planning.table import Plan, Row, count
-from mixsense.problem import Problem, Weights
+from mixsense.problem import DEFAULTS, LEAST_SHARE, Problem, Weights
 
 LARGEST_RATIO = 1e6
 """Beyond this ratio of σ and γ, or of gap and σ, there is nothing to plan."""
 LARGEST = 10**12
 """No one has so many answers, nor vectors of that length."""
-LEAST_SHARE = 0.02
-"""A model that answers more seldom cannot be told from outliers."""
-ETA = 0.05
+ETA: float = DEFAULTS["eta"]
 """The calibration's η, for the row "certified"."""
 
 

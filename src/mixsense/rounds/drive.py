@@ -54,6 +54,7 @@ def run(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dataclasses import make_dataclass
     >>> Result = make_dataclass("Result", ["mean", "queries"])
     >>> def ask_zero():
@@ -98,6 +99,7 @@ class Steps(Generic[R]):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from dataclasses import make_dataclass
     >>> Result = make_dataclass("Result", ["mean", "queries"])
     >>> def ask_zero():

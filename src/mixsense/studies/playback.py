@@ -6,20 +6,21 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from mixsense.api import prepare
 from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import MixsenseError, StudyError
+from mixsense.methods.begin import begin
+from mixsense.methods.registry import entry_of
+from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Round, Steps
 from mixsense.studies.storage.storage import Storage
 
 
-def begin(problem: dict[str, Any]) -> Steps[Recovery]:
-    """Check a problem, the arguments of `prepare`, and return its method with the first round drawn."""
-    return Steps(prepare(**problem), problem["max_queries"])
+def steps_of(problem: Problem) -> Steps[Recovery]:
+    """Return a problem's method with the first round drawn."""
+    return Steps(begin(problem), problem.max_queries)
 
 
 class Playback:
@@ -29,11 +30,11 @@ class Playback:
     ----------
     storage : Storage
         Where the rounds and the answers are.
-    problem : dict
-        The arguments of `prepare`.
+    problem : Problem
+        All arguments of the run.
     """
 
-    def __init__(self, storage: Storage, problem: dict[str, Any]) -> None:
+    def __init__(self, storage: Storage, problem: Problem) -> None:
         self._storage = storage
         self._problem = problem
         self._steps: Steps[Recovery] | None = None
@@ -48,7 +49,7 @@ class Playback:
         with self._lock:
             if self._steps is None:
                 with self._computing():
-                    self._steps = begin(self._problem)
+                    self._steps = steps_of(self._problem)
             while (current := self._steps.current) is not None:
                 asked = self._storage.asked(self._round)
                 if asked is None:
@@ -60,7 +61,7 @@ class Playback:
                 if y is None:
                     with self._computing():
                         return self._steps.estimate()
-                _check_same(current, X, repeats, self._problem["method"])
+                _check_same(current, X, repeats, entry_of(self._problem.method).any_queries)
                 self._send(Asked.of_round(X, y))
             result = self._result()
             self._storage.finish(result.status, result.to_json())
@@ -97,15 +98,15 @@ class Playback:
         assert self._steps is not None
         assert self._steps.result is not None
         result = self._steps.result
-        if isinstance(self._problem["seed"], int):
-            result.diagnostics["seed"] = self._problem["seed"]
+        if isinstance(self._problem.seed, int):
+            result.diagnostics["seed"] = self._problem.seed
         return result
 
 
-def _check_same(current: Round, X: Array, repeats: int, method: str) -> None:
+def _check_same(current: Round, X: Array, repeats: int, any_queries: bool) -> None:
     """Refuse a stored round that the method could not make use of."""
     same = current.queries.shape == X.shape
-    if current.repeats != repeats or not (same or (method == "frugal" and X.shape[1] == current.queries.shape[1])):
+    if current.repeats != repeats or not (same or (any_queries and X.shape[1] == current.queries.shape[1])):
         raise StudyError(
             f"the stored round ({len(X)} queries, {repeats} times each) is not what this version of mixsense would ask "
             f"({len(current.queries)}, {current.repeats} times each): go on with the version that began the study"

@@ -9,7 +9,9 @@ from os import PathLike
 from typing import Any
 
 from mixsense.errors import InvalidInput
-from mixsense.studies.playback import begin
+from mixsense.methods.registry import stored_name
+from mixsense.problem import Problem
+from mixsense.studies.playback import steps_of
 from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -24,23 +26,12 @@ def create_study(
     url: str | PathLike[str],
     name: str,
     n: int,
-    gamma: float | None = 0.1,
-    k: int | None = None,
-    sigma: float | None = None,
-    eta: float = 0.05,
-    method: str = "frugal",
-    weights: tuple[float, float] | str | None = None,
-    max_queries: int | None = None,
-    seed: Any = None,
-    features: Sequence[str] | None = None,
-    box: Any = None,
-    intercept: bool = False,
     *,
     units: Sequence[str] | None = None,
     answer_range: tuple[float, float] | None = None,
     lease: float = LEASE,
     notes: dict[str, Any] | None = None,
-    **options: Any,
+    **arguments: Any,
 ) -> Study:
     """Begin a study: a method that asks whenever somebody takes a question, and never loses an answer.
 
@@ -51,8 +42,9 @@ def create_study(
         not there, and may hold many studies.
     name : str
         Name of the study in this database.
-    n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, **options
-        As for `recover`.
+    n, **arguments
+        As for `recover`: gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, and what
+        the method takes besides.
     units : sequence of str, optional
         The unit of each feature, to be shown with the questions.
     answer_range : pair of float, optional
@@ -78,25 +70,11 @@ def create_study(
     1
     >>> study.close(); folder.cleanup()
     """
-    problem = {
-        "n": n,
-        "gamma": gamma,
-        "k": k,
-        "sigma": sigma,
-        "eta": eta,
-        "method": method,
-        "weights": weights,
-        "max_queries": max_queries,
-        "seed": secrets.randbits(63) if seed is None else seed,
-        "features": features,
-        "box": box,
-        "intercept": intercept,
-        **options,
-    }
-    text = as_json(problem)
+    problem = Problem.from_dict({"n": n, "seed": secrets.randbits(63), **arguments})
+    text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
     name = checked_name(name)
-    check_titles(features, intercept)
-    first = begin(json.loads(text)).current
+    check_titles(problem.features, problem.intercept)
+    first = steps_of(Problem.from_dict(json.loads(text))).current
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}

@@ -10,6 +10,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.checks import as_int
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
+from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
 from mixsense.rounds import Oracle, Progress, ProgressHook, checked_answers
 from mixsense.studies.question import Question
@@ -71,24 +72,9 @@ def run_study(
         raise InvalidInput(f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats)", oracle=oracle)
     if take_over:
         study.release()
-    hook = _hook(progress)
-    try:
-        with ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
-            _Desk(study, oracle, pool, workers, batch, hook).work()
-    finally:
-        if hook is not None and not callable(progress):
-            hook.close()  # type: ignore[attr-defined]
+    with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
+        _Desk(study, oracle, pool, workers, batch, hook).work()
     return study.result()
-
-
-def _hook(progress: bool | ProgressHook) -> ProgressHook | None:
-    if callable(progress):
-        return progress
-    if not progress:
-        return None
-    from mixsense.progress import Bar
-
-    return Bar()
 
 
 class _Desk:

@@ -17,6 +17,7 @@ from mixsense.arrays import Array
 from mixsense.checks import as_int, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
+from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Asked, Record
 from mixsense.studies.playback import Playback
@@ -51,7 +52,7 @@ class Study:
         """What was noted when the study was created."""
         self.names = feature_names(self.problem["n"], self.problem["features"])
         self.units: tuple[str, ...] = tuple(asking["units"] or [""] * self.problem["n"])
-        self._playback = Playback(self._storage, self.problem)
+        self._playback = Playback(self._storage, Problem.from_dict(self.problem))
 
     def __repr__(self) -> str:
         return f"<study {self.name!r} in {self._database.shown}>"

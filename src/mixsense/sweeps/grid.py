@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import mixsense
-from mixsense.api import DEFAULT_METHOD, METHODS, method_named, options_of, recover
-from mixsense.checks import as_float, as_int, generator, one_line
+from mixsense.api import recover
+from mixsense.checks import as_float, as_int, one_line
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.methods.begin import begin
+from mixsense.methods.registry import entry_of, stored_name
 from mixsense.metrics import match_error
 from mixsense.oracles import SimulatedOracle, random_pair
-from mixsense.problem import LEAST_ETA, Problem
+from mixsense.problem import DEFAULTS, NONE, Problem, as_eta
 
-DEFAULT_GAMMA = 0.1
 DEFAULT_SEEDS = 10
 LARGEST_GRID = 1_000_000
 """More cells than this are a mistake in the file."""
@@ -72,16 +73,21 @@ def _shares(name: str, value: Any) -> tuple[float, float]:
 
 
 def _eta(name: str, value: Any) -> float:
-    eta: float = _real("the allowed failure probability, e.g. 0.05")(name, value)
-    if not LEAST_ETA <= eta < 1:
-        raise InvalidInput(f"{name} is {eta:g}; it must be at least {LEAST_ETA:g} and below 1: e.g. 0.05", eta=eta)
-    return eta
+    return as_eta(name, _no_bool(name, value, "a real number"))
+
+
+def _gamma(name: str, value: Any) -> float | None:
+    if isinstance(value, str) and value == NONE:
+        return None
+    found: float = _real(f'the precision to stop at, e.g. 0.1, or "{NONE}" to spend max_queries')(name, value)
+    return found
 
 
 def _method(name: str, value: Any) -> str:
-    if value not in METHODS:
-        raise InvalidInput(f"{name} is {value!r}: give one of {', '.join(METHODS)}, or a list of them", method=value)
-    return str(value)
+    if not isinstance(value, str) and not callable(value):
+        raise InvalidInput(f"{name} is {value!r}: give the name of a method, or a list of them", method=value)
+    entry_of(value)
+    return stored_name(value)
 
 
 AXES: dict[str, Reader] = {
@@ -91,22 +97,17 @@ AXES: dict[str, Reader] = {
     "overlap": _whole(0, "how many positions the two supports share"),
     "sigma": _real("the noise's standard deviation, 0 for none", strict=False),
     "weights": _shares,
-    "gamma": _real("the precision to stop at, e.g. 0.1"),
+    "gamma": _gamma,
     "eta": _eta,
     "max_queries": _whole(1, "the most answers that may be used"),
     "method": _method,
 }
 """What may be one value or a list of values, and how a value is checked. The grid is over all lists."""
 NEEDED = ("n", "k", "gap")
-DEFAULTS: dict[str, Any] = {
-    "overlap": None,
-    "sigma": 1.0,
-    "weights": (0.5, 0.5),
-    "gamma": None,
-    "eta": 0.05,
-    "max_queries": None,
-    "method": DEFAULT_METHOD,
+ABSENT: dict[str, Any] = {"overlap": None, "sigma": 1.0, "weights": (0.5, 0.5)} | {
+    name: DEFAULTS[name] for name in ("gamma", "eta", "max_queries", "method")
 }
+"""What stands for an axis that is not given."""
 OTHERS = ("seeds", "known", "success", "options")
 
 
@@ -187,7 +188,7 @@ def _grid(settings: Mapping[str, Any]) -> Grid:
     axes = {name: _values(name, settings[name], read) for name, read in AXES.items() if name in settings}
     seeds = _seeds(settings.get("seeds", DEFAULT_SEEDS))
     known = _known(settings.get("known", list(KNOWABLE)))
-    options = _options(settings.get("options", {}), axes.get("method", [DEFAULT_METHOD]))
+    options = _options(settings.get("options", {}), axes.get("method", [ABSENT["method"]]))
     success = settings.get("success")
     if success is not None:
         success = _real("the error that counts as a success")("success", success)
@@ -258,17 +259,15 @@ def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
     def plain(name: str, value: Any) -> Any:
         if not isinstance(value, (bool, int, float, str)):
             raise InvalidInput(f"{name} is {value!r}: give a number, a word, true or false, or a list of them")
-        if name == "options.frugal.steer" and not isinstance(value, bool):
-            raise InvalidInput(f"{name} is {value!r}: give true or false, or a list of both", steer=value)
         return value
 
     found: dict[str, dict[str, list[Any]]] = {}
     for method, options in table("options", given).items():
-        _refuse_unknown("method in options:", method, METHODS)
+        entry = entry_of(method)
         for name in table(f"options.{method}", options):
-            if name == "design":
-                raise InvalidInput(f"options.{method}.design is for queries in a box, a sweep has none: leave it out")
-            allowed = tuple(option for option in options_of(method) if option != "design")
+            if name in entry.box_options:
+                raise InvalidInput(f"options.{method}.{name} is for queries in a box, a sweep has none: leave it out")
+            allowed = tuple(option for option in entry.options if option not in entry.box_options)
             _refuse_unknown(f"key in options.{method}:", name, allowed)
         found[method] = {name: _values(f"options.{method}.{name}", value, plain) for name, value in options.items()}
         if method not in methods:
@@ -283,9 +282,7 @@ def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
 def _keys(axes: dict[str, list[Any]], known: list[str], options: dict[str, dict[str, list[Any]]]) -> Iterator[str]:
     """Yield every setting of the grid as canonical JSON, after a check that a run of it can start."""
     for values in product(*axes.values()):
-        setting = DEFAULTS | dict(zip(axes, values, strict=True)) | {"known": known}
-        if setting["gamma"] is None and (setting["max_queries"] is None or setting["method"] != DEFAULT_METHOD):
-            setting["gamma"] = DEFAULT_GAMMA
+        setting = ABSENT | dict(zip(axes, values, strict=True)) | {"known": known}
         own = options.get(setting["method"], {})
         for chosen in product(*own.values()):
             setting["options"] = dict(zip(own, chosen, strict=True))
@@ -300,16 +297,16 @@ def _told(setting: Mapping[str, Any]) -> dict[str, Any]:
     if weights == (0.5, 0.5) and "weights" in known:
         weights = None
     elif "weights" not in known:
-        weights = "estimate" if setting["method"] == DEFAULT_METHOD else None
-    told = {name: setting[name] if name in known else None for name in ("k", "sigma")}
-    return told | {"weights": weights} | {name: setting[name] for name in ("n", "gamma", "eta", "max_queries")}
+        weights = "estimate" if entry_of(setting["method"]).estimates_weights else None
+    told: dict[str, Any] = {name: setting[name] if name in known else None for name in ("k", "sigma")}
+    always = {name: setting[name] for name in ("n", "gamma", "eta", "max_queries", "method")}
+    return {**told, **always, "weights": weights, **setting["options"]}
 
 
 def _check(setting: Mapping[str, Any]) -> None:
     """Refuse a setting that no run can start with, before anything is run."""
     random_pair(setting["n"], setting["k"], setting["gap"], 0, setting["overlap"])
-    problem = Problem(**_told(setting))
-    method = method_named(setting["method"])(problem, generator(0), **setting["options"])
+    method = begin(Problem.from_dict({**_told(setting), "seed": 0}))
     try:
         next(method)
     except InvalidInput:
@@ -339,7 +336,7 @@ def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Res
     try:
         pair = random_pair(setting["n"], setting["k"], setting["gap"], [cell.seed, 1], setting["overlap"])
         oracle = SimulatedOracle(pair, setting["sigma"], tuple(setting["weights"]), [cell.seed, 2])
-        r = recover(oracle, method=setting["method"], seed=[cell.seed, 3], **_told(setting), **setting["options"])
+        r = recover(oracle, seed=[cell.seed, 3], **_told(setting))
         found = r.status, match_error(r.vectors, pair), float(r.error_bound), r.queries, ""
     except MemoryError:  # says nothing about the cell: on another machine it may run
         raise MixsenseError(

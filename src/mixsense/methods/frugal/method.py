@@ -10,6 +10,7 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
+from mixsense.features.units import Coded
 from mixsense.methods.design import ENERGY, Box, Steering, focus, gaussian, steer
 from mixsense.methods.frugal.answers import ONE, SURE, Answers, Pool, Setup, held_out, refit
 from mixsense.methods.frugal.certificate import (
@@ -22,7 +23,7 @@ from mixsense.methods.frugal.certificate import (
 )
 from mixsense.methods.frugal.setup import QUIET, expected_sparsity, grain, set_up, stand_in
 from mixsense.methods.paper.noiseless import noiseless
-from mixsense.problem import Problem
+from mixsense.problem import LEAST_SHARE, Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.fit import Fit, posterior
 from mixsense.regression.starts import second_moments
@@ -44,12 +45,10 @@ BLUR = 0.4
 """… and more where answers do not label themselves: there its expansion is less exact."""
 STRANGERS = 0.002
 """More answers than this share far from every vector are no accident."""
-LEAST_SHARE = 0.02
-"""A smaller share cannot be told from outliers."""
 
 
 def frugal(
-    problem: Problem, rng: np.random.Generator, steer: bool = True, design: str = "corners", box: Box | None = None
+    problem: Problem, rng: np.random.Generator, steer: bool = True, design: str = "corners", box: Coded | None = None
 ) -> Method[Recovery]:
     """Recover both vectors from as few answers as possible.
 
@@ -85,6 +84,7 @@ def frugal(
     if problem.gamma is None and problem.max_queries is None:
         raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
     n, budget = problem.n, problem.max_queries or 10**9
+    inside = None if box is None else Box(box, design)
     first, enough = first_batch(n, problem.k, budget), first_batch(n, problem.k, 10**9)
     columns = n + 1 if box is not None and box.level else n
     answers = Answers(columns, int(min(budget, 8 * first)), box.rows if box else lambda X: X)
@@ -93,11 +93,11 @@ def frugal(
         m = None if problem.k else max(n, 2)
         return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
     if answers.N < budget:
-        label = "start: corners of the box" if box and box.design == "corners" else "start: Gaussian queries"
+        label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         best = (lambda: _nothing_yet(problem, setup)) if answers.N else None
         # With a precision to reach, the stages decide how many answers are enough: start with fewer.
         q = min(max(1, int(EAGER * first)) if problem.gamma else first, budget - answers.N)
-        yield from answers.ask(box.draw(q, rng) if box else gaussian(q, n, rng), label, best)
+        yield from answers.ask(inside.draw(q, rng) if inside else gaussian(q, n, rng), label, best)
     quiet = box is not None and setup.sigma <= QUIET * float(np.std(answers.y))
     if quiet:  # answers without noise would have no likelihood
         setup = replace(setup, sigma=stand_in(answers.y), least=grain(answers.y), free_sigma=False)
@@ -120,7 +120,7 @@ def frugal(
             return _finish(answers, pool, setup, bound, False, story, transforms, offset, box)
 
         doubt = bool(transforms) and uniform_p_value(transforms[-1]) < DOUBT
-        queries = next_queries(q, answers, pool, rng, steer, doubt, box)
+        queries = next_queries(q, answers, pool, rng, steer, doubt, inside)
         X, y = yield from answers.ask(queries, f"stage {len(story)}", best)
         if pool.lead > SURE and not quiet:
             transforms.append(probability_transform(X, y, pool.best))
@@ -216,7 +216,7 @@ def _finish(
     story: list[dict[str, Any]],
     transforms: list[Array],
     offset: float,
-    box: Box | None,
+    box: Coded | None,
 ) -> Recovery:
     """Say what was found, and whether the answers support it."""
     one, winner = pool.lead < 0, pool.winner
