@@ -134,14 +134,15 @@ def field(path: tuple[str, ...]) -> str:
 
 def explained(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Return a line for each field that differs, with its largest difference; none if nothing does."""
+    if crashes := [f"crash: {found['crash']}" for found in (old, new) if "crash" in found]:
+        return crashes
     worst: dict[str, tuple[float, int, str]] = {}
     for path, before, now in differences(old, new):
         size, count, text = worst.get(field(path), (-1.0, 0, ""))
         if relative(before, now) > size:
             size, text = relative(before, now), f"{'.'.join(path)}: {brief(before)} -> {brief(now)}"
         worst[field(path)] = size, count + 1, text
-    lines = [f"{text}  (relative {size:.1e}, {count} values)" for size, count, text in worst.values()]
-    return lines + [f"crash: {found['crash']}" for found in (old, new) if "crash" in found]
+    return [f"{text}  (relative {size:.1e}, {count} values)" for size, count, text in worst.values()]
 
 
 def report(old: dict[str, Any], new: dict[str, Any], expected: list[str]) -> int:

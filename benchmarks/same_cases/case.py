@@ -93,6 +93,11 @@ def message_of(call: Callable[[], Any]) -> str:
     return "no error"
 
 
+def recorded(record: Any) -> int:
+    """Return how many answers a record holds: of pairs (queries, answers), or of objects that have `answers`."""
+    return sum(np.size(entry[1] if isinstance(entry, tuple) else entry.answers) for entry in record)
+
+
 class Crowd:
     """Answers by x and by how often it was asked before, coin and noise included: any order of asking will do."""
 

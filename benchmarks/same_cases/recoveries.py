@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import mixsense as ms
-from same_cases.case import EQUAL, Lab, case, message_of, recovery, shown
+from same_cases.case import EQUAL, Lab, case, message_of, recorded, recovery, shown
 
 ANTIPODAL = [[1.5, 0.0, -1.0, 0.0, 0.5, 0.0], [-1.5, 0.0, 1.0, 0.0, -0.5, 0.0]]
 ONE = [[1.5, 0.0, -1.0, 0.0, 0.5, 0.0], [1.5, 0.0, -1.0, 0.0, 0.5, 0.0]]
@@ -185,9 +185,8 @@ def errors_goes_on() -> dict[str, Any]:
     try:
         ms.recover(oracle, **usual, seed=7)
     except ms.OracleError as error:
-        kept = sum(np.asarray(entry[1]).size for entry in error.record)
         r = ms.recover(ms.ReplayOracle(error.record, then=oracle), **usual, seed=error.seed)
-        return shown(r, kept=kept, message=str(error), count=oracle.count)
+        return shown(r, kept=recorded(error.record), message=str(error), count=oracle.count)
     raise AssertionError("the oracle was to fail")
 
 

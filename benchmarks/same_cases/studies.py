@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mixsense as ms
-from same_cases.case import EQUAL, Crowd, Lab, case, message_of, shown
+from same_cases.case import EQUAL, Crowd, Lab, case, message_of, recorded, shown
 
 USUAL: dict[str, Any] = {"n": 8, "gamma": 0.4, "sigma": 1.0, "weights": EQUAL, "seed": 4}
 STANDING = ("state", "status", "round", "label", "size", "answered", "out", "open", "total", "surplus", "expired")
@@ -26,7 +26,7 @@ def in_pieces(name: str, piece: int, **problem: Any) -> dict[str, Any]:
             break
         study.close()
     r = study.result()
-    found = shown(r, story=story, rows=len(study.answers()), record=sum(y.size for _, y in study.record()))
+    found = shown(r, story=story, rows=len(study.answers()), record=recorded(study.record()))
     study.close()
     return found
 
