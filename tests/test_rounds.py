@@ -243,7 +243,7 @@ def test_what_a_record_lacks_is_linked_to_nothing_in_it():
 
 
 @pytest.mark.parametrize(
-    ("given", "words"), [({"block": 0}, "block is 0"), ({"least": 7}, "at most"), ({"block": "a"}, "whole")]
+    ("given", "words"), [({"block": 0}, "block of a round is 0"), ({"least": 7}, "at most"), ({"block": "a"}, "whole")]
 )
 def test_rounds_refuse_crooked_blocks(given, words):
     with pytest.raises(ms.InvalidInput, match=words):

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
-from mixsense.checks import as_int
 from mixsense.errors import InvalidInput
 
 
@@ -58,9 +57,11 @@ class Round:
             raise InvalidInput(f"a round's queries have shape {queries.shape}: give a (q, n) array of finite numbers")
         queries.flags.writeable = False
         object.__setattr__(self, "queries", queries)
-        as_int("repeats", self.repeats, 1, "how often each query of a round is asked")
-        as_int("block", self.block, 1, "how many consecutive queries of a round want one respondent")
-        if self.least is not None and as_int("least", self.least, 1, "how many answers are enough") > self.size:
+        for name in ("repeats", "block", "least"):
+            value = getattr(self, name)
+            if (value is not None or name != "least") and (not isinstance(value, (int, np.integer)) or value < 1):
+                raise InvalidInput(f"{name} of a round is {value!r}; it must be a whole number of at least 1")
+        if self.least is not None and self.least > self.size:
             raise InvalidInput(f"least is {self.least}, but the round has {self.size} answers: give at most that")
 
     @property
