@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -76,13 +77,55 @@ def test_recorded_answers_survive_and_are_not_asked_again(tmp_path):
     assert RecordedOracle(asked, path, run).reused == 13
 
 
+def test_a_torn_line_is_cut_off_and_no_other_is_touched(tmp_path, monkeypatch):
+    path, run = tmp_path / "answers.jsonl", {"seed": 1}
+    RecordedOracle(ms.SimulatedOracle(PAIR, seed=6), path, run)(X, 2)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"queries": [[1.0')
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", killed)  # dies in the middle of the repair
+    with pytest.raises(KeyboardInterrupt):
+        RecordedOracle(ms.SimulatedOracle(PAIR), path, run)
+    assert path.read_bytes()[: len(whole)] == whole
+    monkeypatch.undo()
+    assert RecordedOracle(ms.SimulatedOracle(PAIR), path, run).reused == 12
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"mix', b'{"mixsense_record": 1, "run": {"se'])
+def test_a_record_that_was_killed_in_its_first_line_begins_again(tmp_path, torn):
+    path, run = tmp_path / "answers.jsonl", {"seed": 1}
+    path.write_bytes(torn)
+    assert RecordedOracle(ms.SimulatedOracle(PAIR), path, run).reused == 0
+    assert json.loads(path.read_text())["run"] == run
+
+
+@pytest.mark.parametrize("change", ["shrink", "grow", "gone"])
+def test_a_record_that_another_program_changes_is_refused_and_the_answers_kept(tmp_path, change):
+    path = tmp_path / "answers.jsonl"
+    recorded = RecordedOracle(ms.SimulatedOracle(PAIR, seed=6), path, {})
+    recorded(X, 1)
+    content = path.read_bytes()
+    if change == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(content[:40] if change == "shrink" else content + b"{}\n")
+    with pytest.raises(ms.OracleError, match="another program has changed it") as caught:
+        recorded(X, 1)
+    assert np.isfinite(caught.value.received).all()
+    assert caught.value.received.shape == (len(X), 1)
+
+
 def test_record_of_another_run_is_refused(tmp_path):
     path = tmp_path / "answers.jsonl"
     RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 1})
     with pytest.raises(ms.InvalidInput, match="another run \\(seed differ\\)"):
         RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})
     path.write_text(json.dumps([1, 2]) + "\n")
-    with pytest.raises(ms.InvalidInput, match="is no record of answers"):
+    with pytest.raises(ms.InvalidInput, match="is not a record of answers"):
         RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})
 
 

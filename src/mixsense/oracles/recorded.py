@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections import defaultdict, deque
@@ -16,6 +17,9 @@ from mixsense.arrays import Array
 from mixsense.checks import as_int, one_line
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.rounds import Asked, Oracle, answered
+
+HEADER = b'{"mixsense_record": 1'
+"""How a file of answers begins."""
 
 
 class ReplayOracle:
@@ -129,46 +133,72 @@ class RecordedOracle(ReplayOracle):
 
     def __init__(self, oracle: Oracle, path: str | os.PathLike[str], run: dict[str, Any]) -> None:
         self._path = Path(path)
+        self._size = 0  # of the file as this object left it
         try:
-            begun = self._path.exists() and self._path.stat().st_size > 0
-            record = self._read(run) if begun else []
-            if not begun:
+            record = self._read(run)
+            if record is None:
                 self._append({"mixsense_record": 1, "run": run})
         except OSError as error:
             raise InvalidInput(
                 f"{self._path} cannot be used as a record ({error.strerror}): give another file"
             ) from None
-        super().__init__(record, then=oracle)
+        super().__init__(record or [], then=oracle)
         self.reused = sum(len(queue) for queue in self._answers.values())
 
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         found = super()._new(X, repeats, block)
-        group = found.group.reshape(len(X), repeats)
-        self._append({"queries": X.tolist(), "answers": found.table().tolist(), "group": group.tolist()})
+        y, group = found.table(), found.group.reshape(len(X), repeats)
+        try:
+            self._append({"queries": X.tolist(), "answers": y.tolist(), "group": group.tolist()})
+        except OSError as error:
+            raise OracleError(
+                f"{len(found)} answers came and cannot be written to {self._path} ({error.strerror}): they are in the "
+                "exception's `received`; mend that, and go on with the same command",
+                received=y,
+            ) from None
         return found
 
     def _append(self, line: dict[str, Any]) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        with self._path.open("ab") as file:
+            if file.tell() != self._size:
+                raise OSError(
+                    errno.EBUSY,
+                    f"it has {file.tell()} bytes and had {self._size}: another program has changed it",
+                )
+            file.write(json.dumps(line).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())  # an answer that was paid for survives a crash
+            self._size = file.tell()
 
-    def _read(self, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
+    def _read(self, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]] | None:
+        """Return what the file holds; None if there is nothing yet."""
+        content = self._path.read_bytes() if self._path.exists() else b""
+        self._size = content.rfind(b"\n") + 1
+        if not self._size and HEADER.startswith(content[: len(HEADER)]):  # killed before its first line was whole
+            record = None
+        else:
+            record = self._lines(content[: self._size], run)
+        if len(content) > self._size:  # killed while it wrote this line: its answers were never handed on
+            with self._path.open("rb+") as file:
+                file.truncate(self._size)  # in place: no other line is written again
+                os.fsync(file.fileno())
+        return record
+
+    def _lines(self, content: bytes, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
         try:
-            whole_lines, _, torn = self._path.read_text(encoding="utf-8").rpartition("\n")
-            first, *lines = [json.loads(line) for line in whole_lines.splitlines()]
+            first, *lines = [json.loads(line) for line in content.splitlines()]
             known = first["run"]
             record = [_part(**line) for line in lines]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{self._path} is no record of answers ({error}): give another file") from None
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InvalidInput(
+                f"{self._path} is not a record of answers ({one_line(error, 120)}): give another file"
+            ) from None
         if known != json.loads(json.dumps(run)):
             different = sorted(key for key in {*known, *run} if known.get(key) != run.get(key))
             raise InvalidInput(
                 f"{self._path} holds the answers of another run ({', '.join(different)} differ): "
                 "use the options of that run, or another file"
             )
-        if torn:  # the process was killed while it wrote this line: its answers were never handed on
-            self._path.write_text(whole_lines + "\n", encoding="utf-8")
         return record
 
 
