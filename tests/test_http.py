@@ -332,7 +332,7 @@ def test_secrets_come_from_the_environment_and_stay_there(monkeypatch):
         with ms.HTTPOracle(service.url.replace("score", "ok?key=abc"), headers=headers) as oracle:
             assert oracle(X[:1], 1) == 1.0
             assert service.calls[-1].headers["X-Client"] == "audit"
-            assert "s3cret" not in repr(oracle) + repr(vars(oracle)["_wire"].headers)
+            assert "s3cret" not in repr(oracle) + repr(vars(oracle)["_connections"].headers)
         with ms.HTTPOracle(service.url + "?key=abc", headers=headers) as oracle:
             with pytest.raises(ms.OracleError, match=r"bad token Bearer \[SCORE_TOKEN\] \[query\]") as caught:
                 oracle(X[:1], 1)

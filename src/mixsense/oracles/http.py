@@ -19,7 +19,7 @@ from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, one_line
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.oracles.template import Answer, Body
-from mixsense.oracles.transport import Headers, Reply, Target, Transient, Wire
+from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
 
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 """Seconds before the first retry; each further one waits twice as long, up to the second number."""
@@ -93,7 +93,7 @@ class HTTPOracle:
         self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
         self._retries = as_int("retries", retries, 0, "how often a question is sent again")
         self._pace = _Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
-        self._wire = Wire(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
+        self._connections = Connections(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
         self._start()
 
     def _start(self) -> None:
@@ -103,7 +103,7 @@ class HTTPOracle:
         self._closed = False
         self._seen_cookie = False
         self.count = self.requests = 0
-        weakref.finalize(self, self._wire.close)  # where nobody closes it
+        weakref.finalize(self, self._connections.close)  # where nobody closes it
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
@@ -116,12 +116,12 @@ class HTTPOracle:
         halt = threading.Event()
         with self._lock:
             if self._closed:
-                raise OracleError(f"the oracle {self._wire.target} is closed: make a new one")
+                raise OracleError(f"the oracle {self._connections.target} is closed: make a new one")
             self._halts.add(halt)
         try:
             self._fill(X, answers, halt)
             if np.isnan(answers).any():
-                raise _Halted(f"POST {self._wire.target}: stopped before all questions were answered")
+                raise _Halted(f"POST {self._connections.target}: stopped before all questions were answered")
         except OracleError as error:
             error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
             raise
@@ -164,7 +164,7 @@ class HTTPOracle:
         """Ask one question until it is answered, refused, or out of time."""
         content = self._body.fill(x)
         end, last, reply, sent = math.inf, "", None, 0
-        asked = self._wire.target  # another one after a redirect
+        asked = self._connections.target  # another one after a redirect
         for attempt in range(self._retries + 1):
             if attempt:
                 wait = self._wait(attempt, reply)
@@ -182,7 +182,7 @@ class HTTPOracle:
                 sent += 1
                 end = min(end, time.monotonic() + self._limit)
                 try:
-                    reply = self._wire.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
+                    reply = self._connections.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
                 except Transient as error:
                     reply, last, asked = None, str(error), error.target
                     continue
@@ -221,8 +221,8 @@ class HTTPOracle:
         return OracleError(self._hide(message), **data)
 
     def _hide(self, text: str) -> str:
-        query = self._wire.target.query
-        return self._wire.headers.hide(text.replace(query, "[query]") if query else text)
+        query = self._connections.target.query
+        return self._connections.headers.hide(text.replace(query, "[query]") if query else text)
 
     def _wait(self, attempt: int, reply: Reply | None) -> float:
         backoff = min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
@@ -243,15 +243,15 @@ class HTTPOracle:
         """
         other = object.__new__(HTTPOracle)
         other.__dict__.update(self.__dict__, _concurrency=1)  # the pace is shared: the rate is for all callers together
-        wire = self._wire
-        other._wire = Wire(wire.target, wire.headers, wire.hosts, 1, fresh, cookies)
+        ours = self._connections
+        other._connections = Connections(ours.target, ours.headers, ours.hosts, 1, fresh, cookies)
         other._start()
         return other
 
     @property
     def fresh(self) -> bool:
         """Whether every request has a connection of its own."""
-        return self._wire.fresh
+        return self._connections.fresh
 
     @property
     def sets_cookies(self) -> bool:
@@ -267,7 +267,7 @@ class HTTPOracle:
         """Stop what waits, and close the connections."""
         self._closed = True
         self.stop()
-        self._wire.close()
+        self._connections.close()
 
     def __enter__(self) -> HTTPOracle:
         return self
@@ -276,7 +276,7 @@ class HTTPOracle:
         self.close()
 
     def __repr__(self) -> str:
-        return f"HTTPOracle({str(self._wire.target)!r})"
+        return f"HTTPOracle({str(self._connections.target)!r})"
 
 
 class _Halted(OracleError):
