@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int, one_line
+from mixsense.checks import as_float, one_line
 from mixsense.errors import InvalidInput, OracleError
+from mixsense.oracles.queries import as_queries
 from mixsense.oracles.template import Answer, Body
 
 LONGEST_LINE = 100_000
@@ -39,7 +40,7 @@ class CommandOracle:
     timeout : float
         Seconds for one answer.
     body : str, dict or list
-        What a line holds: JSON with placeholders, ``{"x": "$x"}`` by default; see `remote.template.Body`.
+        What a line holds: JSON with placeholders, ``{"x": "$x"}`` by default; see `mixsense.oracles.template.Body`.
     answer : str
         Where the number is in the line that comes back; by default the line is the number.
     features : sequence of str, optional
@@ -53,7 +54,7 @@ class CommandOracle:
     Notes
     -----
     The program must flush each line. If it ends, is too slow or writes anything but a number, the question fails with
-    `OracleError` and the program is stopped; the next call starts it anew. Threads may call at the same time: they
+    `OracleError` and the program is stopped; the next call starts it again. Threads may call at the same time: they
     wait for each other.
 
     Examples
@@ -84,10 +85,7 @@ class CommandOracle:
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
-        X = np.asarray(queries, dtype=np.float64)
-        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        if X.ndim != 2 or not np.isfinite(X).all():
-            raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
+        X, repeats = as_queries(queries, repeats)
         self._body.check(X.shape[1])
         answers = np.full((len(X), repeats), np.nan)
         with self._lock:

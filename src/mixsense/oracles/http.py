@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import email.utils
 import math
-import random
 import threading
 import time
 import weakref
@@ -17,12 +15,11 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, one_line
-from mixsense.errors import InvalidInput, OracleError
+from mixsense.errors import OracleError
+from mixsense.oracles.queries import as_queries
+from mixsense.oracles.retrying import Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
-
-FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
-"""Seconds before the first retry; each further one waits twice as long, up to the second number."""
 
 
 class HTTPOracle:
@@ -34,7 +31,7 @@ class HTTPOracle:
         The address. Only its host is contacted, and those in `hosts` if a redirect (307, 308) leads there.
     body : str, dict or list
         The JSON body, with placeholders for the query: "$x" (list of numbers), "$x[0]", "$features" (name: number),
-        "$features.NAME", "$id" (a fresh random id). See `remote.template.Body`.
+        "$features.NAME", "$id" (a fresh random id). See `mixsense.oracles.template.Body`.
     answer : str
         Where the number is in the JSON answer, such as ``result.score`` or ``outputs[0]``; "" if it is the answer.
     headers : mapping, optional
@@ -42,9 +39,9 @@ class HTTPOracle:
     features : sequence of str, optional
         Names of the query's entries, for "$features".
     rate : float, optional
-        Most requests a second, retries included.
+        At most this many requests are sent in a second, retries included.
     concurrency : int
-        Most requests at a time.
+        At most this many requests are out at a time.
     timeout : float
         Seconds for one request.
     retries : int
@@ -92,7 +89,7 @@ class HTTPOracle:
         self._timeout = as_float("timeout", timeout, "seconds for one request", 0.0, strict=True)
         self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
         self._retries = as_int("retries", retries, 0, "how often a question is sent again")
-        self._pace = _Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
+        self._pace = Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
         self._connections = Connections(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
         self._start()
 
@@ -107,10 +104,7 @@ class HTTPOracle:
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
-        X = np.asarray(queries, dtype=np.float64)
-        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        if X.ndim != 2 or not np.isfinite(X).all():
-            raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
+        X, repeats = as_queries(queries, repeats)
         self._body.check(X.shape[1])
         answers = np.full((len(X), repeats), np.nan)
         halt = threading.Event()
@@ -121,7 +115,7 @@ class HTTPOracle:
         try:
             self._fill(X, answers, halt)
             if np.isnan(answers).any():
-                raise _Halted(f"POST {self._connections.target}: stopped before all questions were answered")
+                raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
         except OracleError as error:
             error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
             raise
@@ -158,7 +152,7 @@ class HTTPOracle:
                 halt.set()
                 raise
         if errors:
-            raise next((error for error in errors if not isinstance(error, _Halted)), errors[0])
+            raise next((error for error in errors if not isinstance(error, Halted)), errors[0])
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         """Ask one question until it is answered, refused, or out of time."""
@@ -172,11 +166,11 @@ class HTTPOracle:
                     last += f"; the next try would be in {wait:.0f} s, and the limit is {self._limit:g} s"
                     break
                 if halt.wait(wait):
-                    raise _Halted("stopped")
+                    raise Halted("stopped")
             self._pace.take(halt)
             with self._at_once:
                 if halt.is_set():
-                    raise _Halted("stopped")
+                    raise Halted("stopped")
                 with self._lock:
                     self.requests += 1
                 sent += 1
@@ -192,10 +186,10 @@ class HTTPOracle:
             if reply.status == 200:
                 return self._number(reply)
             last = f"status {reply.status}"
-            if reply.status not in (408, 429) and reply.status < 500:
+            if not may_pass(reply.status):
                 what = one_line(reply.content, 120) or "no text"
                 raise self._error(
-                    f"POST {asked}: refused with status {reply.status} ({what}): {_hint(reply.status)}",
+                    f"POST {asked}: refused with status {reply.status} ({what}): {remedy(reply.status)}",
                     status=reply.status,
                 )
         status = None if reply is None else reply.status
@@ -225,14 +219,13 @@ class HTTPOracle:
         return self._connections.headers.hide(text.replace(query, "[query]") if query else text)
 
     def _wait(self, attempt: int, reply: Reply | None) -> float:
-        backoff = min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
-        asked = _retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
+        asked = retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
         if asked and reply is not None and reply.status == 429:
             self._pace.hold(min(asked, self._limit))
-        return max(backoff, asked)
+        return max(backoff(attempt), asked)
 
     def caller(self, fresh: bool, cookies: bool) -> HTTPOracle:
-        """Return an oracle for the same service that asks one question at a time, as another kind of caller.
+        """Return an oracle for the same service that asks one question at a time, as a caller of another kind.
 
         Parameters
         ----------
@@ -277,48 +270,3 @@ class HTTPOracle:
 
     def __repr__(self) -> str:
         return f"HTTPOracle({str(self._connections.target)!r})"
-
-
-class _Halted(OracleError):
-    pass
-
-
-class _Pace:
-    """Lets requests through at most so often."""
-
-    def __init__(self, rate: float | None) -> None:
-        self._gap = 1.0 / rate if rate else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def take(self, halt: threading.Event) -> None:
-        with self._lock:
-            now = time.monotonic()
-            start = max(now, self._next)
-            self._next = start + self._gap
-        if start > now:
-            halt.wait(start - now)
-
-    def hold(self, seconds: float) -> None:
-        with self._lock:
-            self._next = max(self._next, time.monotonic() + seconds)
-
-
-def _retry_after(text: str) -> float:
-    """Return the seconds that a Retry-After header asks for, given as seconds or as a date."""
-    try:
-        return max(0.0, float(int(text)))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-def _hint(status: int) -> str:
-    if status in (401, 403):
-        return "give a header with a valid key, e.g. Authorization=env:TOKEN"
-    if status in (404, 405):
-        return "give the address that takes a POST"
-    return "give the body that the service expects" if status >= 400 else "needed is status 200"
