@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import shutil
@@ -17,8 +18,10 @@ import pytest
 
 import mixsense as ms
 from http_service import MODELS, Service, two_models
+from mixsense.oracles.abilities import Callers, Closing, Stoppable
 from mixsense.oracles.preflight import Preflight, cost, preflight
 from mixsense.oracles.template import Answer, Body
+from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -60,7 +63,7 @@ def test_negative_zero_and_exact_numbers():
         ("{'x': 1}", None, "is not JSON"),
         ('{"x": NaN}', None, "is not JSON"),
         ('{"x": 1}', None, "no place for the query"),
-        ('{"x": "$y"}', None, "is no placeholder"),
+        ('{"x": "$y"}', None, "is not a placeholder"),
         ('{"x": "$features"}', None, "no feature names"),
         ('{"x": "$features.tea"}', ["milk"], "no feature is named 'tea'"),
         ('{"x": "$x[0]"}', ["milk", "sugar"], "never sends 'sugar'"),
@@ -105,7 +108,7 @@ def test_wrong_paths_are_refused(path):
         (b'{"y": Infinity}', "not a JSON number"),
         (b'{"y": 1e999}', "no number of usable size"),
         (b'{"y": 1' + b"0" * 200 + b"}", "no number of usable size"),
-        (b'{"y": "3"}', "needed is a JSON number"),
+        (b'{"y": "3"}', "a JSON number is needed"),
         (b'{"y": true}', "holds true"),
         (b'{"y": null}', "holds null"),
         (b'{"z": 3}', "has no 'y'; it has z"),
@@ -123,6 +126,36 @@ def test_unusable_answers_say_what_came(raw, words):
 
 
 # --- asking
+
+
+def test_contract():
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(Service(total))
+        check_oracle(lambda: stack.enter_context(ms.HTTPOracle(service.url)), X)
+
+
+def test_contract_of_a_service_that_answers_at_random():
+    with contextlib.ExitStack() as stack:
+
+        def make():
+            score = two_models(4, MODELS[:, :3], 1.0)
+            service = stack.enter_context(Service(lambda call: score(call.x)))
+            # One request at a time: repeats of one query must not overtake each other.
+            return stack.enter_context(ms.HTTPOracle(service.url, concurrency=1))
+
+        check_oracle(make, X)
+
+
+def test_abilities_are_declared():
+    with ms.HTTPOracle("http://127.0.0.1:9/") as oracle:
+        assert isinstance(oracle, Callers)
+        assert isinstance(oracle, Stoppable)
+        assert isinstance(oracle, Closing)
+        with oracle.caller(fresh=True, cookies=False) as other:
+            assert (oracle.fresh, other.fresh) == (False, True)
+    simulated = ms.SimulatedOracle(MODELS)
+    assert not any(isinstance(simulated, ability) for ability in (Callers, Stoppable, Closing))
+    assert cost(oracle) - cost(simulated) == 72
 
 
 def test_answers_come_in_order_whatever_is_slow():
@@ -201,7 +234,7 @@ def test_what_passes_is_tried_again():
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(400, "body that the service expects"), (401, "env:TOKEN"), (404, "takes a POST"), (204, "needed is status 200")],
+    [(400, "body that the service expects"), (401, "env:TOKEN"), (404, "takes a POST"), (204, "status 200 is needed")],
 )
 def test_what_does_not_pass_fails_at_once(status, words):
     with Service(lambda call: (status, {}, b"")) as service, ms.HTTPOracle(service.url) as oracle:

@@ -1,4 +1,4 @@
-"""An oracle that is a program: it reads one JSON query a line, and writes one JSON number a line."""
+"""An oracle that is a program: it reads lines of JSON, one for each query, and answers each with one JSON number."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from mixsense.oracles.queries import as_queries
 from mixsense.oracles.template import Answer, Body
 
 LONGEST_LINE = 100_000
-"""A number is no longer than this; a program that writes more bytes without a line end is stopped."""
+"""A program that writes more bytes than this without a line end is stopped: no number is as long."""
 _AHEAD = 100
-"""Lines that are read before anybody asks for them; the program waits then."""
+"""At most this many lines are read before they are asked for; then the program has to wait."""
 _PATIENCE = 2.0
-"""Seconds that a program has to end by itself."""
+"""Seconds that a program has to end by itself before it is ended."""
 
 
 class CommandOracle:
-    r"""Asks a program: one JSON query a line to its standard input, one JSON number a line from its standard output.
+    r"""Asks a program: a line of JSON to its standard input for each query, a line with a number from its output.
 
     Parameters
     ----------
@@ -179,14 +179,14 @@ class _Program:
         except queue.Empty:
             raise OracleError(
                 f"the program {self.name} did not answer within {timeout:g} s: does it flush its output after each "
-                "line? Else give a longer timeout",
+                "line? If so, give a longer timeout",
             ) from None
         if line is None:
             raise self._dead()
         if len(line) > LONGEST_LINE:
             raise OracleError(
                 f"the program {self.name} wrote more than {LONGEST_LINE:,} bytes without a line end "
-                f"({one_line(line, 40)}); needed is one JSON number a line",
+                f"({one_line(line, 40)}); one JSON number on each line is needed",
                 received=one_line(line, 120),
             )
         return line

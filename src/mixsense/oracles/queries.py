@@ -21,5 +21,5 @@ def as_queries(queries: ArrayLike, repeats: int) -> tuple[Array, int]:
     X = np.asarray(queries, dtype=np.float64)
     repeats = as_int("repeats", repeats, 1, "how often each query is asked")
     if X.ndim != 2 or not np.isfinite(X).all():
-        raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers for each query")
+        raise InvalidInput(f"queries have shape {X.shape}; (q, n) is needed: one row of finite numbers for each query")
     return X, repeats

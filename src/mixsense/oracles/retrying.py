@@ -80,4 +80,4 @@ def remedy(status: int) -> str:
         return "give a header with a valid key, e.g. Authorization=env:TOKEN"
     if status in (404, 405):
         return "give the address that takes a POST"
-    return "give the body that the service expects" if status >= 400 else "needed is status 200"
+    return "give the body that the service expects" if status >= 400 else "status 200 is needed"
