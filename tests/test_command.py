@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.oracles.abilities import Callers, Closing, Stoppable
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -30,16 +32,17 @@ def program(code, **options):
     return ms.CommandOracle([sys.executable, "-c", HEAD + code], **options)
 
 
-def test_contract():
-    made = []
+@pytest.mark.parametrize(("code", "queries"), [(SUM, X), (MIXTURE, np.eye(10))])
+def test_contract(code, queries):
+    with contextlib.ExitStack() as stack:
+        check_oracle(lambda: stack.enter_context(program(code)), queries)
 
-    def make():
-        made.append(program(SUM))
-        return made[-1]
 
-    check_oracle(make, X)
-    for oracle in made:
-        oracle.close()
+def test_abilities_are_declared():
+    with program(SUM) as oracle:
+        assert isinstance(oracle, Closing)
+        assert not isinstance(oracle, Callers)
+        assert not isinstance(oracle, Stoppable)
 
 
 def test_body_answer_and_names():
@@ -77,8 +80,8 @@ def test_threads_take_turns():
         ("input(); print('abc', flush=True); input()", "'abc' is not JSON"),
         ("input(); print('NaN', flush=True); input()", "NaN is not a JSON number"),
         ("input(); print('-Infinity', flush=True); input()", "not a JSON number"),
-        ("input(); print('\"3\"', flush=True); input()", "needed is a JSON number"),
-        ("input(); print('[3]', flush=True); input()", r"holds \[3\]; needed is a JSON number"),
+        ("input(); print('\"3\"', flush=True); input()", "a JSON number is needed"),
+        ("input(); print('[3]', flush=True); input()", r"holds \[3\]; a JSON number is needed"),
         ("input(); print('true', flush=True); input()", "holds true"),
         ("input(); print('', flush=True); input()", "it is empty"),
         ("input(); print('1e999', flush=True); input()", "no number of usable size"),

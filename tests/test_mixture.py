@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import estimator_contract as contract
 from estimator_contract import sample
 from mixsense.errors import InvalidInput
-from mixsense.mixture import em, em_step, estimators, median_of_means, moments, single
+from mixsense.mixture import em, em_step, median_of_means, moments, samples, single
 
 
 def one(y, sigma):
@@ -162,7 +162,7 @@ def test_em_step_as_printed():
 def test_blocks_do_not_matter(monkeypatch):
     y = sample(6, shape=(40, 100), delta=1.0)
     a = em(y, 1.0)
-    monkeypatch.setattr(estimators, "BLOCK", 300)
+    monkeypatch.setattr(samples, "BLOCK", 300)
     b = em(y, 1.0)
     np.testing.assert_array_equal(a.value, b.value)
     np.testing.assert_array_equal(a.loglik, b.loglik)

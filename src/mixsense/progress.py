@@ -1,4 +1,4 @@
-"""How long work shows itself: a bar on a terminal, quiet lines elsewhere."""
+"""How work that takes its time shows where it stands: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from mixsense.rounds import Progress, ProgressHook
 
 QUIET_SECONDS = 10.0
-"""Without a terminal, a line is printed at most this often."""
+"""Without a terminal, at least this many seconds lie between two lines."""
 
 
 class Bar:
@@ -91,7 +91,7 @@ class Count:
     total : int
         How many there are.
     done : int
-        How many are there already; they count as done, but not for the rate.
+        How many are done already; the rate leaves them out.
     note : str
         What else to show.
 
@@ -143,7 +143,7 @@ class Count:
         self.close()
 
     def advance(self, count: int = 1) -> None:
-        """Count so many more."""
+        """Count this many more."""
         self._done += count
         self._fresh += count
         if self._bar is not None:

@@ -1,4 +1,4 @@
-"""How the lasso path is followed on watched columns.
+"""The lasso path, followed exactly on the columns that are watched.
 
 z(λ) = argmin ½‖A z − b‖² + λ Σ w_j|z_j| is piecewise linear in λ. Between two breakpoints the active columns S keep
 A_Sᵀr = λ p, where r = b − A z and p_j = ±w_j is the *pull*, so that dz/dλ = −(A_SᵀA_S)⁻¹p. A breakpoint is where a
@@ -12,13 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array, Index
+from mixsense.decode.columns import Gram, Products
 
-rounding = 1e-11  # a residual below this fraction of ‖b‖ counts as zero
-caution = 3.0  # standard deviations by which unwatched correlations may outrun their forecast
-dependent = 1e-12  # squared relative distance at which a column counts as in the span of the active ones
-nearly_zero = 1e-12  # λ and coefficients relative to their largest: below is rounding
-tiny = 1e-200  # keeps quotients finite
-batch = 12  # columns multiplied with the watched ones at once: one pass over them costs as much as a product with one
+ROUNDING = 1e-11
+"""A residual below this fraction of ‖b‖ counts as zero. A promise, made in `BasisPursuit.residual`; taste, between
+double precision, 2e-16, and the accuracy that is promised, 1e-6."""
+CAUTION = 3.0
+"""Standard deviations by which unwatched correlations may outrun their forecast. Too few cost passes over A, too many
+watched columns; the result is verified in any case. 4 at first, lowered to 3 when the path was made faster."""
+DEPENDENT = 1e-12
+"""Squared relative distance at which a column counts as in the span of the active ones: a distance of 1e-6. No
+measurement is recorded."""
+NEARLY_ZERO = 1e-12
+"""Relative to the largest λ, or to the largest coefficient, what is below this is rounding. Taste: some thousand times
+double precision."""
+SMALLEST_DIVISOR = 1e-200
+"""Keeps quotients finite. Derived: far below all that occurs, and its inverse is far from overflow."""
 
 
 class Breakpoint(NamedTuple):
@@ -40,7 +49,7 @@ class Path:
         self.level = self.top = float((np.abs(c) / weights).max())
         self.where, self.pull, self.z = self.watched, np.empty(0), np.empty(0)
         self.trail = [Breakpoint(self.level, self.where, self.pull, self.z)]
-        self.products, self.gram, self.steps = _Products(len(b)), _Gram(), 0
+        self.products, self.gram, self.steps = Products(len(b)), Gram(), 0
         self.watch(count, b, c)
 
     def residual(self, level: float) -> Array:
@@ -100,7 +109,7 @@ class Path:
     def forecast(self, square: float) -> float:
         """Predict the largest unwatched |c|/w: the part of r along the last known one scales, the rest is noise."""
         along = self.known_b - float(self.z @ self.known[self.where])
-        return along * self.rest_top + caution * self.rest_spread * float(np.sqrt(max(0.0, square - along**2)))
+        return along * self.rest_top + CAUTION * self.rest_spread * float(np.sqrt(max(0.0, square - along**2)))
 
     def descend(self, radius: float) -> str:
         """Lower λ from breakpoint to breakpoint; say why it ended: "radius", "exhausted" (λ = 0) or "pause"."""
@@ -114,13 +123,13 @@ class Path:
             if max(distance, radius**2) < 1e-5 * self.bb:  # the difference above is mostly rounding
                 q = self.b - (self.z + self.level * d) @ self.products.X[self.where]
                 distance = float(q @ q)
-            met = distance <= (radius * (1 + 1e-9) + rounding * self.bb**0.5) ** 2
+            met = distance <= (radius * (1 + 1e-9) + ROUNDING * self.bb**0.5) ** 2
             target = (max(radius**2 - distance, 0.0) / uu) ** 0.5 if met and uu else 0.0
             paces = self.paces(a)  # (2, p)
             enter, j, sign = self.next_entry(a, paces)
             leave, i = self.next_exit(d)
             step, rest = min(enter, leave), self.level - target
-            last = step >= rest - nearly_zero * self.top  # coefficients that end at 0 leave here: no event
+            last = step >= rest - NEARLY_ZERO * self.top  # coefficients that end at 0 leave here: no event
             step = rest if last else step
             self.z, self.c, self.level = self.z + step * d, self.c - step * a, self.level - step
             if leave <= enter and not last:
@@ -138,13 +147,13 @@ class Path:
 
     def paces(self, a: Array) -> Array:
         """Return how fast c_j and −c_j come closer to λ w_j, as a share of their distance; 0 for closed columns."""
-        share, w = self.c / max(self.level, tiny), self.weights
+        share, w = self.c / max(self.level, SMALLEST_DIVISOR), self.weights
         room, paces = np.empty((2, 2, len(a)))
         for operation, side in ((np.subtract, 0), (np.add, 1)):
             operation(w, share, out=room[side])
             operation(w, a, out=paces[side])
-        paces -= 1e-13  # rounding is no approach
-        paces /= np.maximum(room, tiny, out=room)
+        paces -= 1e-13  # rounding does not count as an approach
+        paces /= np.maximum(room, SMALLEST_DIVISOR, out=room)
         paces[:, self.closed] = 0.0
         return paces
 
@@ -161,7 +170,7 @@ class Path:
         if not len(d):
             return np.inf, -1
         rate, left = -d * self.pull, np.maximum(self.z * self.pull, 0.0)
-        i = int((rate / np.maximum(left, tiny)).argmax())
+        i = int((rate / np.maximum(left, SMALLEST_DIVISOR)).argmax())
         return (float(left[i] / rate[i]), i) if rate[i] > 0 else (np.inf, -1)
 
     def enter(self, j: int, sign: float) -> None:
@@ -175,7 +184,7 @@ class Path:
             v = self.gram.solve(g)
             off = X[j] - v @ X[self.where]
             pivot = float(off @ off)
-        if pivot > dependent * square:
+        if pivot > DEPENDENT * square:
             self.gram.add(g, square, v, pivot)
             self.where, self.z = np.append(self.where, j), np.append(self.z, 0.0)
             self.pull = np.append(self.pull, sign * self.weights[j])
@@ -188,110 +197,3 @@ class Path:
         self.where, self.pull, self.z = np.delete(self.where, i), np.delete(self.pull, i), np.delete(self.z, i)
         self.closed[:] = False  # columns that were in the span need not be so any more
         self.closed[self.where] = True
-
-
-class _Products:
-    """The watched columns, and the products of some of them (those *held*) with all of them."""
-
-    def __init__(self, m: int) -> None:
-        self.X = self._X = np.empty((0, m))  # (p, m)
-        self.slot, self.held = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-        self.rows = self._rows = np.empty((0, 0))  # (h, p)
-
-    def extend(self, X: Array) -> None:
-        """Watch more columns."""
-        h, p, total = len(self.held), len(self.X), len(self.X) + len(X)
-        self._X = _with_room(self._X, total, self.X.shape[1]) if p else X
-        if p:
-            self._X[p:total] = X
-        self.X = self._X[:total]
-        self.slot = np.append(self.slot, np.full(len(X), -1))
-        self._rows = _with_room(self._rows, h, total)
-        self.rows = self._rows[:h, :total]
-        self.rows[:, p:] = self.X[self.held] @ X.T
-
-    def hold(self, j: int, paces: Array) -> None:
-        """Provide the products with column j, and with those that seem to enter soon after it."""
-        if self.slot[j] >= 0:
-            return
-        soon = paces.max(axis=0)
-        soon[self.held] = 0.0
-        soon[j] = np.inf
-        new = np.argpartition(soon, -batch)[-batch:] if batch < len(soon) else np.arange(len(soon))
-        new = new[soon[new] > 0]
-        h, total = len(self.held), len(self.held) + len(new)
-        self._rows = _with_room(self._rows, total, len(self.X))
-        self.rows = self._rows[:total, : len(self.X)]
-        self.rows[h:] = self.X[new] @ self.X.T
-        self.slot[new] = np.arange(h, total)
-        self.held = np.append(self.held, new)
-
-    def combine(self, where: Index, d: Array) -> Array:
-        """Return A_Wᵀ A_S d."""
-        full = np.zeros(len(self.held))
-        full[self.slot[where]] = d
-        a: Array = full @ self.rows
-        return a
-
-
-class _Gram:
-    """G = A_SᵀA_S with its inverse, as columns come and go."""
-
-    def __init__(self) -> None:
-        self.size, self._both = 0, np.empty((2, 0, 0))  # G and its inverse
-
-    def renew(self, G: Array) -> None:
-        """Start again from the given matrix."""
-        self.size = len(G)
-        self._both[0, : self.size, : self.size] = G
-        self._both[1, : self.size, : self.size] = np.linalg.inv(G)
-
-    def condition(self) -> float:
-        """Return the condition number of G."""
-        return float(np.prod(np.linalg.norm(self._both[:, : self.size, : self.size], axis=(1, 2))))
-
-    @property
-    def inverse(self) -> Array:
-        """G⁻¹, up to drift."""
-        return self._both[1, : self.size, : self.size]
-
-    def solve(self, rhs: Array) -> Array:
-        """Return G⁻¹ rhs with one step of refinement; the inverse is renewed once it has drifted."""
-        G, inverse = self._both[0, : self.size, : self.size], self.inverse
-        x: Array = inverse @ rhs
-        error = rhs - G @ x
-        if error @ error > 1e-12 * (rhs @ rhs):
-            inverse[:] = np.linalg.inv(G)
-            x = inverse @ rhs
-            error = rhs - G @ x
-        x += inverse @ error
-        return x
-
-    def add(self, g: Array, square: float, v: Array, pivot: float) -> None:
-        """Append a column: g are its products with the others, v = G⁻¹g, pivot its squared distance to their span."""
-        k, self.size = self.size, self.size + 1
-        self._both = _with_room(self._both, 2, self.size, self.size)
-        G, inverse = self._both[:, : self.size, : self.size]
-        G[k, :k] = G[:k, k] = g
-        G[k, k] = square
-        inverse[k] = inverse[:, k] = 0.0
-        v = np.append(v, -1.0)
-        inverse += np.multiply.outer(v, v / pivot)
-
-    def drop(self, i: int) -> None:
-        """Remove the i-th column."""
-        k, self.size = self.size, self.size - 1
-        e = self._both[1, :k, i].copy()
-        self._both[1, :k, :k] -= np.outer(e, e / e[i])
-        for matrix in self._both:
-            matrix[i : k - 1, :k] = matrix[i + 1 : k, :k]
-            matrix[: k - 1, i : k - 1] = matrix[: k - 1, i + 1 : k]
-
-
-def _with_room(buffer: Array, *shape: int) -> Array:
-    """Return the buffer if it is large enough, else a copy with room to grow."""
-    if all(have >= need for have, need in zip(buffer.shape, shape, strict=True)):
-        return buffer
-    larger = np.empty([have if have >= need else 2 * need for have, need in zip(buffer.shape, shape, strict=True)])
-    larger[tuple(slice(have) for have in buffer.shape)] = buffer
-    return larger

@@ -4,7 +4,7 @@
 
 The lasso solution z(λ) = argmin ½‖A z − b‖² + λ‖z‖₁ is piecewise linear in λ, and its residual shrinks with λ:
 follow it exactly from z = 0 until the residual meets the radius. Only a *working set* of columns is watched; when a
-column outside of it is predicted to matter, one product Aᵀr over all columns verifies the path and renews the set.
+column outside it is predicted to matter, one product Aᵀr over all columns verifies the path and renews the set.
 What is returned is judged by its duality gap, never by how it was found.
 """
 
@@ -14,18 +14,30 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.decode.lasso_path import Path, nearly_zero, rounding
+from mixsense.decode.inputs import as_finite, as_matrix, as_sides
+from mixsense.decode.lasso_path import NEARLY_ZERO, ROUNDING, Path
 from mixsense.errors import InvalidInput, ModelError
 
-accuracy = 1e-6  # promised: relative duality gap, and relative violation of the radius
-plain_columns = 300  # up to here all columns are watched: a pass over A costs no more than a step
-jitters = (1e-10, 1e-8, 1e-7)  # relative differences of the ℓ₁ weights: they separate ties, below `accuracy`
-well_conditioned = 1e8  # condition of A_SᵀA_S up to which its inverse with refinement is as good as QR
-smallest_level = 1e-9  # λ, relative to where the path starts, below which r/λ is mostly rounding
-earlier = (1e-8, 1e-7, 1e-6)  # λ, likewise, where a dual vector is looked for if the one at the end is poor
+ACCURACY = 1e-6
+"""Relative duality gap, and relative violation of the radius, that a result has at most. A promise, made in
+`BasisPursuit`; taste."""
+PLAIN_COLUMNS = 300
+"""Up to this number all columns are watched: there a pass over A costs no more than a step. No measurement is
+recorded."""
+JITTERS = (1e-10, 1e-8, 1e-7)
+"""Relative differences of the ℓ₁ weights, tried in turn: they separate ties. Derived: the norm that is minimised
+changes by as much, so that each is below `ACCURACY`."""
+WELL_CONDITIONED = 1e8
+"""Condition of A_SᵀA_S up to which its inverse with refinement is as good as QR: the inverse is then accurate to about
+1e8 · 2e-16, and one step of refinement squares that. No measurement is recorded."""
+SMALLEST_LEVEL = 1e-9
+"""λ, relative to where the path starts, below which r/λ is mostly rounding. No measurement is recorded."""
+EARLIER_LEVELS = (1e-8, 1e-7, 1e-6)
+"""λ, relative to where the path starts, at which a dual vector is looked for if the one at the end is poor. Taste: in
+steps of ten, upwards from `SMALLEST_LEVEL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +104,8 @@ def basis_pursuit(A: ArrayLike, b: ArrayLike, radius: ArrayLike = 0.0) -> BasisP
     >>> bool(np.allclose(found.value, truth)), found.gap < 1e-6
     (True, True)
     """
-    A = _matrix(A)
-    B, radii = _sides(A, b, radius)  # (m, r), (r,)
+    A = as_matrix(A)
+    B, radii = as_sides(A, b, radius)  # (m, r), (r,)
     solved = [_solve(A, side, float(rho)) for side, rho in zip(B.T, radii, strict=True)]
     value = np.stack([one.z for one in solved], axis=1)
     residual, gap = np.array([one.residual for one in solved]), np.array([one.gap for one in solved])
@@ -103,50 +115,6 @@ def basis_pursuit(A: ArrayLike, b: ArrayLike, radius: ArrayLike = 0.0) -> BasisP
     if np.ndim(b) == 1:
         return BasisPursuit(value[:, 0], float(residual[0]), float(gap[0]), steps, passes)
     return BasisPursuit(value, residual, gap, steps, passes)
-
-
-def _matrix(A: ArrayLike) -> Any:
-    """Return A as a float32 or float64 array that BLAS can read without a copy; refuse what is not a matrix."""
-    A = np.asarray(A)
-    if A.ndim != 2 or A.size == 0:
-        raise InvalidInput(f"A has shape {A.shape}: give a matrix (m, n), neither of them 0", shape=A.shape)
-    A = _real(A, "A")
-    if not (A.flags.c_contiguous or A.flags.f_contiguous):
-        A = np.ascontiguousarray(A)
-    return A
-
-
-def _sides(A: Any, b: ArrayLike, radius: ArrayLike) -> tuple[Array, Array]:
-    """Return the right-hand sides as columns (m, r) and their radii (r,)."""
-    m, (b, radius) = len(A), (np.asarray(b), np.asarray(radius))
-    if b.ndim not in (1, 2) or len(b) != m or b.size == 0:
-        raise InvalidInput(
-            f"b has shape {b.shape}, but A has {m} rows: give b of shape ({m},) or ({m}, r)", shape=b.shape, rows=m
-        )
-    B = _finite(_real(b, "b"), "b").astype(np.float64).reshape(m, -1)
-    if radius.shape not in ((), (B.shape[1],)):
-        raise InvalidInput(
-            f"radius has shape {radius.shape}, but b has {B.shape[1]} columns: give one number, or one for each column",
-            shape=radius.shape,
-        )
-    radii = np.broadcast_to(_finite(_real(radius, "radius"), "radius").astype(np.float64), B.shape[1])
-    if radii.min() < 0:
-        raise InvalidInput(f"radius is {radii.min():g}: give a distance, at least 0", radius=radii.min())
-    return B, radii
-
-
-def _real(x: NDArray[Any], name: str) -> NDArray[Any]:
-    if x.dtype.kind not in "fiub":
-        raise InvalidInput(f"{name} has dtype {x.dtype}: give real numbers", dtype=str(x.dtype))
-    return x if x.dtype == np.float32 else x.astype(np.float64, copy=False)
-
-
-def _finite(x: NDArray[Any], name: str) -> NDArray[Any]:
-    lines = np.atleast_2d(x.T if x.flags.f_contiguous else x)  # in memory order, without one mask as large as A
-    step = max(1, 2**16 // lines.shape[1])
-    if not all(np.isfinite(lines[i : i + step]).all() for i in range(0, len(lines), step)):
-        raise InvalidInput(f"{name} has entries that are infinite or not a number: remove or replace them", name=name)
-    return x
 
 
 class _Solved(NamedTuple):
@@ -162,12 +130,12 @@ def _solve(A: Any, b: Array, radius: float) -> _Solved:
     scale = float(np.abs(b).max()) or 1.0  # squares of very small or large answers would leave the float range
     b, size = b / scale, float(np.linalg.norm(b / scale))
     if size * scale <= radius:
-        _finite(A, "A")
+        as_finite(A, "A")
         return _Solved(np.zeros(A.shape[1]), size * scale, 0.0, 0, 0)
     radius /= scale
     c = _first(A, b)
     steps, passes, failed = 0, 1, _Solved(b, size, 1.0, 0, 0)  # z = 0
-    for jitter in jitters:
+    for jitter in JITTERS:
         try:
             found = _follow(A, b, radius, c, jitter)
         except np.linalg.LinAlgError:  # the path stalled
@@ -175,12 +143,12 @@ def _solve(A: Any, b: Array, radius: float) -> _Solved:
         steps, passes = steps + found.steps, passes + found.passes
         if np.isinf(found.gap):
             raise _infeasible(radius * scale, found.residual * scale)
-        if found.gap <= accuracy and found.residual <= max(radius * (1 + accuracy), rounding * size):
+        if found.gap <= ACCURACY and found.residual <= max(radius * (1 + ACCURACY), ROUNDING * size):
             return _Solved(found.z * scale, found.residual * scale, found.gap, steps, passes)
         failed = found
     raise ModelError(
         f"basis pursuit with A of shape {A.shape} stopped at a gap of {failed.gap:.1g} and a residual of "
-        f"{failed.residual * scale:g}, but {accuracy:g} and {radius * scale:g} are needed: columns of A are nearly "
+        f"{failed.residual * scale:g}, but {ACCURACY:g} and {radius * scale:g} are needed: columns of A are nearly "
         "dependent; remove near-copies or allow a larger radius",
         gap=failed.gap,
         residual=failed.residual * scale,
@@ -190,7 +158,7 @@ def _solve(A: Any, b: Array, radius: float) -> _Solved:
 def _infeasible(radius: float, smallest: float) -> InvalidInput:
     return InvalidInput(
         f"radius is {radius:g}, but no vector comes closer to b than {smallest:g}, the least-squares residual: "
-        f"give a radius of at least {smallest * (1 + accuracy):.9g}",
+        f"give a radius of at least {smallest * (1 + ACCURACY):.9g}",
         radius=radius,
         smallest=smallest,
     )
@@ -202,7 +170,7 @@ def _first(A: Any, b: Array) -> Array:
         c = _correlate(A, b)
     finite = np.isfinite(c).all()
     if not (finite and b.astype(A.dtype).all()):  # a BLAS may skip the rows at which b is 0
-        _finite(A, "A")
+        as_finite(A, "A")
     if not finite:
         raise InvalidInput("A has entries so large that Aᵀb overflows: divide A by its largest entry", name="A")
     return c
@@ -234,7 +202,7 @@ def _follow(A: Any, b: Array, radius: float, c: Array, jitter: float) -> _Solved
     if not c.any():
         return _Solved(np.zeros(n), size, np.inf, 0, 0)
     weights = 1 + jitter * np.random.default_rng(0).random(n)
-    more = n if n <= plain_columns else max(m // 8, 64)  # few: each of them costs in every step
+    more = n if n <= PLAIN_COLUMNS else max(m // 8, 64)  # few: each of them costs in every step
     path, passes = Path(A, b, weights, c, more), 0
     while True:
         ending = path.descend(radius)
@@ -242,7 +210,7 @@ def _follow(A: Any, b: Array, radius: float, c: Array, jitter: float) -> _Solved
             y, apart = path.residual(path.level) / path.level, False
         else:
             z, y, distance = _on_support(A, b, radius, path)
-            apart = distance > max(radius * (1 + accuracy), rounding * size)
+            apart = distance > max(radius * (1 + ACCURACY), ROUNDING * size)
         c, passes = _correlate(A, y, path), passes + 1
         over = np.abs(c) > weights * (1 + 2 * jitter + 1e-9)
         over[path.watched] = False
@@ -254,7 +222,7 @@ def _follow(A: Any, b: Array, radius: float, c: Array, jitter: float) -> _Solved
             return _Solved(z, distance, np.inf, path.steps, passes)
         else:
             gap = _gap(z, b, radius, y, c)
-            for share in earlier if gap > accuracy else ():  # at the end, r/λ was mostly rounding
+            for share in EARLIER_LEVELS if gap > ACCURACY else ():  # at the end, r/λ was mostly rounding
                 y = path.residual(share * path.top) / (share * path.top)
                 gap, passes = min(gap, _gap(z, b, radius, y, _correlate(A, y, path))), passes + 1
             return _Solved(z, distance, gap, path.steps, passes)
@@ -273,7 +241,7 @@ def _on_support(A: Any, b: Array, radius: float, path: Path) -> tuple[Array, Arr
     radius gives λ. The dual vector is r/λ = u + q/λ.
     """
     columns = path.products.X[path.where]  # (k, m)
-    R: Array | None = np.linalg.qr(columns.T)[1] if path.gram.condition() > well_conditioned else None
+    R: Array | None = np.linalg.qr(columns.T)[1] if path.gram.condition() > WELL_CONDITIONED else None
 
     def solve(rhs: Array) -> Array:
         return path.gram.solve(rhs) if R is None else np.linalg.solve(R, np.linalg.solve(R.T, rhs))
@@ -288,11 +256,11 @@ def _on_support(A: Any, b: Array, radius: float, path: Path) -> tuple[Array, Arr
         u = d @ columns
         level = max(radius**2 - float(q @ q), 0.0) ** 0.5 / float(np.linalg.norm(u))
         short = base - level * d
-        if (short * path.pull >= -nearly_zero * np.abs(short).max()).all():
+        if (short * path.pull >= -NEARLY_ZERO * np.abs(short).max()).all():
             break  # else the support is right for the jittered weights only
     z = np.zeros(A.shape[1])
     z[path.watched[path.where]] = short
     size, rest, distance = (float(np.linalg.norm(x)) for x in (b, q, b - short @ columns))
-    if distance > max(radius * (1 + accuracy), rounding * size):  # out of reach: then Aᵀq is to be 0, q however small
-        return z, q * (size / rest / smallest_level / path.top), distance
-    return z, u if rest <= rounding * size else u + q / max(level, smallest_level * path.top), distance
+    if distance > max(radius * (1 + ACCURACY), ROUNDING * size):  # out of reach: then Aᵀq is to be 0, q however small
+        return z, q * (size / rest / SMALLEST_LEVEL / path.top), distance
+    return z, u if rest <= ROUNDING * size else u + q / max(level, SMALLEST_LEVEL * path.top), distance

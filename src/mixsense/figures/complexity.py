@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsense.figures.figure import (
-    BAND,
     LOOK,
     Cell,
     Data,
@@ -17,6 +16,7 @@ from mixsense.figures.figure import (
     Options,
     Row,
     hidden_pair,
+    medians_and_band,
     new_figure,
     rounded,
     simulate,
@@ -85,8 +85,7 @@ def collect(data: Data) -> Data:
 
 def _medians(data: Data, method: str) -> Data:
     groups = data[data.method == method].groupby(["n", "k", "gap", "gamma"])
-    low, high = (groups.answers.quantile(q).rename(name) for q, name in zip(BAND, ("low", "high"), strict=True))
-    return groups[["answers", "theorem"]].median().join([low, high]).reset_index()
+    return medians_and_band(groups, ["answers", "theorem"], of="answers")
 
 
 def fitted(medians: Data) -> tuple[float, float]:

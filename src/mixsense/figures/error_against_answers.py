@@ -9,7 +9,6 @@ import numpy as np
 
 from mixsense.figures.baselines import passive
 from mixsense.figures.figure import (
-    BAND,
     LOOK,
     Cell,
     Data,
@@ -17,6 +16,7 @@ from mixsense.figures.figure import (
     Options,
     Row,
     hidden_pair,
+    medians_and_band,
     new_figure,
     rounded,
     simulate,
@@ -45,7 +45,7 @@ def cells(options: Options, seeds: Sequence[int]) -> list[Cell]:
 
 
 def run(n: int, k: int, gap: float, seed: int, method: str, size: int) -> list[Row]:
-    """Run one method with a budget (the paper's: with a batch size), or take a limit at so many answers."""
+    """Run one method with a budget (the paper's: with a batch size), or take a limit at this number of answers."""
     truth, asked = hidden_pair(4, seed, n, k, gap), size
     if method in LIMITS:
         limit = limits.tagged if method == "tagged limit" else limits.untagged
@@ -70,9 +70,7 @@ def collect(data: Data) -> Data:
 def _bands(data: Data) -> Data:
     """Answers and errors of each size: medians, and the ends of the band."""
     groups = data.groupby(["gap", "method", "size"])
-    low, high = (groups.error.quantile(q).rename(name) for q, name in zip(BAND, ("low", "high"), strict=True))
-    bands = groups.answers.median().to_frame().join([groups.error.median(), low, high])
-    return bands.reset_index()
+    return medians_and_band(groups, ["answers", "error"], of="error")
 
 
 def draw(data: Data) -> matplotlib.figure.Figure:

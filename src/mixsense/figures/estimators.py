@@ -14,11 +14,12 @@ from mixsense.methods.paper.constants import PRACTICAL
 if TYPE_CHECKING:
     import matplotlib.figure
 
-LOOK = {
+CURVES = {
     "EM": ("EM (Algorithm 1)", ORANGE, "-"),
     "moments": ("method of moments (Algorithm 3)", BLUE, "--"),
     "single": ("one Gaussian (Algorithm 4)", GREEN, ":"),
 }
+"""Label, colour and line of each estimator."""
 SWITCH = PRACTICAL.regime_switch
 """Algorithm 5 takes EM where the moments' separation is above this many σ (for γ < σ)."""
 
@@ -59,7 +60,7 @@ def draw(data: Data) -> matplotlib.figure.Figure:
     """Median errors with their bands, and the line where Algorithm 5 switches."""
     figure = new_figure(7.5, 4.8)
     axes = figure.subplots()
-    for name, (label, colour, line) in LOOK.items():
+    for name, (label, colour, line) in CURVES.items():
         part = data[data.estimator == name]
         axes.fill_between(part.separation, part.low, part.high, color=colour, alpha=0.1, linewidth=0)
         for edge in (part.low, part.high):  # the bands overlap: their edges tell them apart
@@ -91,7 +92,7 @@ def summary(data: Data) -> list[Row]:
         at = float(grid[np.abs(np.log(grid / wanted)).argmin()])
         part = data[data.separation == at].set_index("estimator")
         row: Row = {"separation / σ": rounded(at)}
-        row |= {f"{name}, median error": rounded(part.loc[name, "median"]) for name in LOOK}
+        row |= {f"{name}, median error": rounded(part.loc[name, "median"]) for name in CURVES}
         rows.append(row | {"share that Algorithm 5 gives to EM": rounded(part.to_em.iloc[0])})
     return rows
 

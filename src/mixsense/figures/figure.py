@@ -19,11 +19,12 @@ Options = Mapping[str, Any]
 Cell = dict[str, Any]
 Row = dict[str, Any]
 Data = Any
-"""A pandas DataFrame; pandas is loaded when it is needed only, and its rows have no static types."""
+"""A pandas DataFrame, or one that is grouped; pandas is loaded only when it is needed, and has no static types here."""
 
-# Okabe and Ito: told apart by colour-blind readers, too. A method has the same colour and mark in every figure.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
+"""The colours of Okabe and Ito, which colour-blind readers can tell apart."""
 LOOK = {"frugal": (ORANGE, "o"), "paper": (GREEN, "s"), "passive": (BLUE, "^")}
+"""A method has the same colour and the same mark in every figure."""
 BAND = (0.1, 0.9)
 """Bands and bars hold the middle 80 % of the runs."""
 
@@ -63,6 +64,12 @@ def simulate(figure: int, seed: int, truth: Array, **given: Any) -> Recovery:
     return recover(oracle, truth.shape[1], sigma=1.0, seed=[figure, seed, 2], **given)
 
 
+def medians_and_band(groups: Data, columns: list[str], of: str) -> Data:
+    """Return the medians of some columns in each group, and the ends of the band of one as `low` and `high`."""
+    ends = [groups[of].quantile(q).rename(name) for q, name in zip(BAND, ("low", "high"), strict=True)]
+    return groups[columns].median().join(ends).reset_index()
+
+
 def rounded(value: float) -> float:
     """Return a number with three significant digits, for tables.
 
@@ -98,7 +105,7 @@ def new_figure(width: float, height: float) -> matplotlib.figure.Figure:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw everything inside alike, and so that the same data give the same file."""
+    """Draw everything within in one style, and so that the same data give the same file."""
     import matplotlib as mpl
 
     settings: dict[Any, Any] = {

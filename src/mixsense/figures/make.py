@@ -1,4 +1,4 @@
-"""Makes the figures: all cells in one pool of workers; a figure is written as soon as its cells are there."""
+"""Makes the figures: all cells in one pool of workers; a figure is written as soon as its cells are done."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHAS
 Work = tuple[int, int, Cell]
 """Number of a figure, place of a cell in it, and the cell."""
 SCALES = ("full", "quick", "tiny")
+"""How large a simulation may be: see `Figure.scales`."""
 PACKAGES = ("numpy", "scipy", "matplotlib", "pandas", "scikit-learn", "joblib")
+"""Packages whose versions are written beside the data."""
 
 
 def make_figures(
@@ -67,7 +69,7 @@ def make_figures(
     Raises
     ------
     InvalidInput
-        There is no such figure, `out` is no folder, or a package is not installed.
+        There is no such figure, `out` is not a folder, or a package is not installed.
     Any other exception, Ctrl-C included, leaves with the data files that are finished as its attribute `written`.
 
     Examples
@@ -99,7 +101,7 @@ def make_figures(
 
 
 def _finished(work: list[Work], jobs: int, bar: Count | None) -> Iterator[tuple[Figure, list[Row]]]:
-    """Yield each figure with its rows, in the order of its cells, as soon as the last of them is there."""
+    """Yield each figure with its rows, in the order of its cells, as soon as the last of them is done."""
     left = Counter(number for number, _, _ in work)
     found: dict[int, dict[int, list[Row]]] = {number: {} for number in left}
     for number, place, rows in on_cores(_run_one, work, jobs):
@@ -126,7 +128,7 @@ def _figure(number: int) -> Figure:
 
 
 def _work(figure: Figure, scale: str, seed: int) -> list[Work]:
-    """Return a figure's cells, long and short ones mixed, so that the time left can be foretold."""
+    """Return a figure's cells, long and short ones mixed, so that the time left can be estimated."""
     cells = figure.cells(figure.scales[scale], _seeds(figure, scale, seed))
     order = np.random.default_rng(0).permutation(len(cells)).tolist()
     return [(figure.number, place, cells[place]) for place in order]

@@ -15,7 +15,8 @@ from mixsense.recovery.picture import TRUTH, plot_recovery
 if TYPE_CHECKING:
     import matplotlib.figure
 
-PAIRS = 2  # both figures hide the same pair, that of figure 2
+PAIR_OF_FIGURE = 2
+"""Both figures hide the same pair, that of figure 2."""
 
 
 def cells(options: Options, seeds: Sequence[int]) -> list[Cell]:
@@ -25,8 +26,8 @@ def cells(options: Options, seeds: Sequence[int]) -> list[Cell]:
 
 def run(n: int, k: int, gap: float, m: int, batch: int, seed: int) -> list[Row]:
     """Recover one pair with the paper's method: a row for each coefficient, recovered vectors in their best order."""
-    truth = hidden_pair(PAIRS, seed, n, k, gap)
-    r = simulate(PAIRS, seed, truth, k=k, gamma=0.25, method="paper", m=m, batch=batch)
+    truth = hidden_pair(PAIR_OF_FIGURE, seed, n, k, gap)
+    r = simulate(PAIR_OF_FIGURE, seed, truth, k=k, gamma=0.25, method="paper", m=m, batch=batch)
     found = r.vectors[list(best_order(r.vectors, truth))]
     return [
         {

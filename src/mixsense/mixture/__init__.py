@@ -1,5 +1,13 @@
-"""The two means of one batch of repeated answers: Algorithms 1 to 4 of the paper."""
+"""The two means of each batch of answers to one repeated query: Algorithms 1 to 4 of the paper.
 
-from mixsense.mixture.estimators import Means, Moments, em, em_step, median_of_means, moments, single
+A batch holds T samples of ½N(μ₁, σ²) + ½N(μ₂, σ²). Every function takes any number of batches at once, `y` of
+shape (..., T), and treats each as if it were alone. Inside, a batch has a centre c and a half-separation h,
+so that its means are c − h and c + h, and is worked on in units of σ.
+"""
+
+from mixsense.mixture.maximum_likelihood import em, em_step
+from mixsense.mixture.means import Means, Moments
+from mixsense.mixture.method_of_moments import median_of_means, moments
+from mixsense.mixture.quartiles import single
 
 __all__ = ["Means", "Moments", "em", "em_step", "median_of_means", "moments", "single"]

@@ -1,4 +1,4 @@
-"""An oracle that is a program: it reads one JSON query a line, and writes one JSON number a line."""
+"""An oracle that is a program: it reads lines of JSON, one for each query, and answers each with one JSON number."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int, one_line
+from mixsense.checks import as_float, one_line
 from mixsense.errors import InvalidInput, OracleError
+from mixsense.oracles.queries import as_queries
 from mixsense.oracles.template import Answer, Body
 
 LONGEST_LINE = 100_000
-"""A number is no longer than this; a program that writes more bytes without a line end is stopped."""
+"""A program that writes more bytes than this without a line end is stopped: no number is as long."""
 _AHEAD = 100
-"""Lines that are read before anybody asks for them; the program waits then."""
+"""At most this many lines are read before they are asked for; then the program has to wait."""
 _PATIENCE = 2.0
-"""Seconds that a program has to end by itself."""
+"""Seconds that a program has to end by itself before it is ended."""
 
 
 class CommandOracle:
-    r"""Asks a program: one JSON query a line to its standard input, one JSON number a line from its standard output.
+    r"""Asks a program: a line of JSON to its standard input for each query, a line with a number from its output.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class CommandOracle:
     timeout : float
         Seconds for one answer.
     body : str, dict or list
-        What a line holds: JSON with placeholders, ``{"x": "$x"}`` by default; see `remote.template.Body`.
+        What a line holds: JSON with placeholders, ``{"x": "$x"}`` by default; see `mixsense.oracles.template.Body`.
     answer : str
         Where the number is in the line that comes back; by default the line is the number.
     features : sequence of str, optional
@@ -53,7 +54,7 @@ class CommandOracle:
     Notes
     -----
     The program must flush each line. If it ends, is too slow or writes anything but a number, the question fails with
-    `OracleError` and the program is stopped; the next call starts it anew. Threads may call at the same time: they
+    `OracleError` and the program is stopped; the next call starts it again. Threads may call at the same time: they
     wait for each other.
 
     Examples
@@ -84,10 +85,7 @@ class CommandOracle:
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
-        X = np.asarray(queries, dtype=np.float64)
-        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        if X.ndim != 2 or not np.isfinite(X).all():
-            raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
+        X, repeats = as_queries(queries, repeats)
         self._body.check(X.shape[1])
         answers = np.full((len(X), repeats), np.nan)
         with self._lock:
@@ -181,14 +179,14 @@ class _Program:
         except queue.Empty:
             raise OracleError(
                 f"the program {self.name} did not answer within {timeout:g} s: does it flush its output after each "
-                "line? Else give a longer timeout",
+                "line? If so, give a longer timeout",
             ) from None
         if line is None:
             raise self._dead()
         if len(line) > LONGEST_LINE:
             raise OracleError(
                 f"the program {self.name} wrote more than {LONGEST_LINE:,} bytes without a line end "
-                f"({one_line(line, 40)}); needed is one JSON number a line",
+                f"({one_line(line, 40)}); one JSON number on each line is needed",
                 received=one_line(line, 120),
             )
         return line

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import email.utils
 import math
-import random
 import threading
 import time
 import weakref
@@ -17,12 +15,11 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, one_line
-from mixsense.errors import InvalidInput, OracleError
+from mixsense.errors import OracleError
+from mixsense.oracles.queries import as_queries
+from mixsense.oracles.retrying import Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.template import Answer, Body
-from mixsense.oracles.transport import Headers, Reply, Target, Transient, Wire
-
-FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
-"""Seconds before the first retry; each further one waits twice as long, up to the second number."""
+from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
 
 
 class HTTPOracle:
@@ -34,7 +31,7 @@ class HTTPOracle:
         The address. Only its host is contacted, and those in `hosts` if a redirect (307, 308) leads there.
     body : str, dict or list
         The JSON body, with placeholders for the query: "$x" (list of numbers), "$x[0]", "$features" (name: number),
-        "$features.NAME", "$id" (a fresh random id). See `remote.template.Body`.
+        "$features.NAME", "$id" (a fresh random id). See `mixsense.oracles.template.Body`.
     answer : str
         Where the number is in the JSON answer, such as ``result.score`` or ``outputs[0]``; "" if it is the answer.
     headers : mapping, optional
@@ -42,9 +39,9 @@ class HTTPOracle:
     features : sequence of str, optional
         Names of the query's entries, for "$features".
     rate : float, optional
-        Most requests a second, retries included.
+        At most this many requests are sent in a second, retries included.
     concurrency : int
-        Most requests at a time.
+        At most this many requests are out at a time.
     timeout : float
         Seconds for one request.
     retries : int
@@ -92,8 +89,8 @@ class HTTPOracle:
         self._timeout = as_float("timeout", timeout, "seconds for one request", 0.0, strict=True)
         self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
         self._retries = as_int("retries", retries, 0, "how often a question is sent again")
-        self._pace = _Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
-        self._wire = Wire(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
+        self._pace = Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
+        self._connections = Connections(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
         self._start()
 
     def _start(self) -> None:
@@ -103,25 +100,22 @@ class HTTPOracle:
         self._closed = False
         self._seen_cookie = False
         self.count = self.requests = 0
-        weakref.finalize(self, self._wire.close)  # where nobody closes it
+        weakref.finalize(self, self._connections.close)  # where nobody closes it
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
-        X = np.asarray(queries, dtype=np.float64)
-        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        if X.ndim != 2 or not np.isfinite(X).all():
-            raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row of finite numbers a query")
+        X, repeats = as_queries(queries, repeats)
         self._body.check(X.shape[1])
         answers = np.full((len(X), repeats), np.nan)
         halt = threading.Event()
         with self._lock:
             if self._closed:
-                raise OracleError(f"the oracle {self._wire.target} is closed: make a new one")
+                raise OracleError(f"the oracle {self._connections.target} is closed: make a new one")
             self._halts.add(halt)
         try:
             self._fill(X, answers, halt)
             if np.isnan(answers).any():
-                raise _Halted(f"POST {self._wire.target}: stopped before all questions were answered")
+                raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
         except OracleError as error:
             error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
             raise
@@ -158,13 +152,13 @@ class HTTPOracle:
                 halt.set()
                 raise
         if errors:
-            raise next((error for error in errors if not isinstance(error, _Halted)), errors[0])
+            raise next((error for error in errors if not isinstance(error, Halted)), errors[0])
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         """Ask one question until it is answered, refused, or out of time."""
         content = self._body.fill(x)
         end, last, reply, sent = math.inf, "", None, 0
-        asked = self._wire.target  # another one after a redirect
+        asked = self._connections.target  # another one after a redirect
         for attempt in range(self._retries + 1):
             if attempt:
                 wait = self._wait(attempt, reply)
@@ -172,17 +166,17 @@ class HTTPOracle:
                     last += f"; the next try would be in {wait:.0f} s, and the limit is {self._limit:g} s"
                     break
                 if halt.wait(wait):
-                    raise _Halted("stopped")
+                    raise Halted("stopped")
             self._pace.take(halt)
             with self._at_once:
                 if halt.is_set():
-                    raise _Halted("stopped")
+                    raise Halted("stopped")
                 with self._lock:
                     self.requests += 1
                 sent += 1
                 end = min(end, time.monotonic() + self._limit)
                 try:
-                    reply = self._wire.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
+                    reply = self._connections.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
                 except Transient as error:
                     reply, last, asked = None, str(error), error.target
                     continue
@@ -192,10 +186,10 @@ class HTTPOracle:
             if reply.status == 200:
                 return self._number(reply)
             last = f"status {reply.status}"
-            if reply.status not in (408, 429) and reply.status < 500:
+            if not may_pass(reply.status):
                 what = one_line(reply.content, 120) or "no text"
                 raise self._error(
-                    f"POST {asked}: refused with status {reply.status} ({what}): {_hint(reply.status)}",
+                    f"POST {asked}: refused with status {reply.status} ({what}): {remedy(reply.status)}",
                     status=reply.status,
                 )
         status = None if reply is None else reply.status
@@ -221,18 +215,17 @@ class HTTPOracle:
         return OracleError(self._hide(message), **data)
 
     def _hide(self, text: str) -> str:
-        query = self._wire.target.query
-        return self._wire.headers.hide(text.replace(query, "[query]") if query else text)
+        query = self._connections.target.query
+        return self._connections.headers.hide(text.replace(query, "[query]") if query else text)
 
     def _wait(self, attempt: int, reply: Reply | None) -> float:
-        backoff = min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
-        asked = _retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
+        asked = retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
         if asked and reply is not None and reply.status == 429:
             self._pace.hold(min(asked, self._limit))
-        return max(backoff, asked)
+        return max(backoff(attempt), asked)
 
     def caller(self, fresh: bool, cookies: bool) -> HTTPOracle:
-        """Return an oracle for the same service that asks one question at a time, as another kind of caller.
+        """Return an oracle for the same service that asks one question at a time, as a caller of another kind.
 
         Parameters
         ----------
@@ -243,15 +236,15 @@ class HTTPOracle:
         """
         other = object.__new__(HTTPOracle)
         other.__dict__.update(self.__dict__, _concurrency=1)  # the pace is shared: the rate is for all callers together
-        wire = self._wire
-        other._wire = Wire(wire.target, wire.headers, wire.hosts, 1, fresh, cookies)
+        ours = self._connections
+        other._connections = Connections(ours.target, ours.headers, ours.hosts, 1, fresh, cookies)
         other._start()
         return other
 
     @property
     def fresh(self) -> bool:
         """Whether every request has a connection of its own."""
-        return self._wire.fresh
+        return self._connections.fresh
 
     @property
     def sets_cookies(self) -> bool:
@@ -267,7 +260,7 @@ class HTTPOracle:
         """Stop what waits, and close the connections."""
         self._closed = True
         self.stop()
-        self._wire.close()
+        self._connections.close()
 
     def __enter__(self) -> HTTPOracle:
         return self
@@ -276,49 +269,4 @@ class HTTPOracle:
         self.close()
 
     def __repr__(self) -> str:
-        return f"HTTPOracle({str(self._wire.target)!r})"
-
-
-class _Halted(OracleError):
-    pass
-
-
-class _Pace:
-    """Lets requests through at most so often."""
-
-    def __init__(self, rate: float | None) -> None:
-        self._gap = 1.0 / rate if rate else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def take(self, halt: threading.Event) -> None:
-        with self._lock:
-            now = time.monotonic()
-            start = max(now, self._next)
-            self._next = start + self._gap
-        if start > now:
-            halt.wait(start - now)
-
-    def hold(self, seconds: float) -> None:
-        with self._lock:
-            self._next = max(self._next, time.monotonic() + seconds)
-
-
-def _retry_after(text: str) -> float:
-    """Return the seconds that a Retry-After header asks for, given as seconds or as a date."""
-    try:
-        return max(0.0, float(int(text)))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-def _hint(status: int) -> str:
-    if status in (401, 403):
-        return "give a header with a valid key, e.g. Authorization=env:TOKEN"
-    if status in (404, 405):
-        return "give the address that takes a POST"
-    return "give the body that the service expects" if status >= 400 else "needed is status 200"
+        return f"HTTPOracle({str(self._connections.target)!r})"

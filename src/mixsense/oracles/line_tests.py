@@ -9,24 +9,24 @@ import numpy as np
 from mixsense.arrays import Array
 
 STOPS = np.array([0.0, 1 / 3, 2 / 3, 1.0])
-"""Where on a line the points are."""
+"""Where the points are on a line."""
 BENDS = np.array([[1.0, -1.0, -1.0, 1.0], [-1.0, 3.0, -3.0, 1.0]])
-"""The second and the third difference over these points: 0 for a line, and the third one for a parabola too."""
-SURE = 0.001
+"""The second and the third difference over the stops: both are 0 for a line, the third for a parabola too."""
+SIGNIFICANCE = 0.001
 """A check speaks of a problem only if chance would show the same less often than this."""
 MISFIT = 1.0
 """Logarithm of how much worse two straight lines may fit than any two values at each stop, mean over the lines: below
 0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise."""
 FLAT = 1e-3
-"""A bend of a line by less than this share of the answers' range is of no importance."""
+"""A bend of a line by less than this share of the answers' range does not matter."""
 
 
 def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, float]:
-    """Test whether the mean of lines (lines, rounds, stops) bends: p-value, largest bend, what would have been seen."""
+    """Test whether the mean of lines (lines, passes, stops) bends: p-value, largest bend, what would have been seen."""
     from scipy import special
 
     def tested(y: Array, bend: Array, error: float) -> tuple[Array, Array]:
-        C = y @ bend  # (lines, rounds)
+        C = y @ bend  # (lines, passes)
         return C.mean(axis=1), C.var(axis=1, ddof=1) / C.shape[1] + error + 1e-300
 
     def fisher(mean: Array, variance: Array) -> float:  # bends of any sign
@@ -48,7 +48,7 @@ def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, fl
         2 * min(side, 1 - side),
         together(*tested(square, BENDS[0], 4 * square_error)),  # the parabola is open above, unless something clips
     )
-    seen = special.stdtrit(freedom, 1 - SURE / 10) * math.sqrt(variance.sum()) / len(mean)
+    seen = special.stdtrit(freedom, 1 - SIGNIFICANCE / 10) * math.sqrt(variance.sum()) / len(mean)
     # The middle of a parabola with second difference C over these stops is 9/16 C off its chord: take C / 2.
     return min(1.0, 5 * min(p_values)), float(np.abs(mean).max() / 2 / scale), float(seen / 2 / scale)
 
@@ -60,7 +60,7 @@ def misfit(lines: Array, blur: float) -> float:
 
 
 def _two_values(y: Array) -> float:
-    """Return the square error of y (rounds, stops) about the best two values at each stop."""
+    """Return the square error of y (passes, stops) about the best two values at each stop."""
     best = 0.0
     for values in np.sort(y, axis=0).T:
         best += min(
@@ -70,7 +70,7 @@ def _two_values(y: Array) -> float:
 
 
 def _two_lines(y: Array) -> float:
-    """Return the square error of y (rounds, stops) about the best two straight lines, each answer with the nearer."""
+    """Return the square error of y (passes, stops) about the best two straight lines, each answer with the nearer."""
     t = np.broadcast_to(STOPS, y.shape).ravel()
     i, j = np.nonzero(t[:, None] < t)  # a line through each pair of answers
     slope = (y.ravel()[j] - y.ravel()[i]) / (t[j] - t[i])
@@ -102,7 +102,7 @@ def off_line(first: float, beside: Array, tolerance: float) -> int:
 
 
 def unequal_levels(groups: Array) -> float:
-    """Return the p-value of equal levels in all groups (groups, size), by Kruskal and Wallis' test."""
+    """Return the p-value of equal levels in all groups (groups, size), by the test of Kruskal and Wallis."""
     from scipy import special  # scipy.stats has this test, and takes a second to import
 
     _, place, ties = np.unique(groups, return_inverse=True, return_counts=True)
@@ -125,7 +125,7 @@ def unequal_spreads(groups: Array, rng: np.random.Generator, tries: int = 1999) 
 
 
 def wider_spread(new: Array, kept: Array, rng: np.random.Generator, tries: int = 4999) -> float:
-    """Return the p-value of: new callers see no larger spread than one caller; both (visits, places).
+    """Return the p-value of no larger spread for new callers than for one who stays; both are (visits, places).
 
     If the routing takes no notice of the caller, all answers to one query are alike, whoever asks: permute them.
     """
@@ -142,7 +142,7 @@ def wider_spread(new: Array, kept: Array, rng: np.random.Generator, tries: int =
     return float((1 + np.sum(mixed >= ratio(y) * (1 - 1e-9))) / (tries + 1))
 
 
-def rounding(y: Array) -> float:
+def rounding_step(y: Array) -> float:
     """Return the step of rounded answers, such as 1 or 0.01; 0 if they are not rounded."""
     for digits in range(5):
         scaled = y * 10.0**digits

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,88 +16,43 @@ from mixsense.arrays import Array
 from mixsense.checks import as_int, generator
 from mixsense.errors import OracleError
 from mixsense.features.units import Units
+from mixsense.oracles.abilities import Callers
 from mixsense.oracles.line_tests import (
     FLAT,
     MISFIT,
+    SIGNIFICANCE,
     STOPS,
-    SURE,
     bend_test,
     misfit,
     off_line,
-    rounding,
+    rounding_step,
     unequal_levels,
     unequal_spreads,
     wider_spread,
 )
+from mixsense.oracles.preflight_report import NOTE, OK, PROBLEM, Preflight, Verdict
 from mixsense.rounds import Oracle, checked_answers
 
+__all__ = ["Preflight", "Verdict", "cost", "preflight"]
+
 REPEATS = 12
-"""Times that one query is asked again; and as many queries right beside it. Three times as many where in doubt."""
-LINES, ROUNDS = 8, 8
+"""How often one query is asked, and how many queries right beside it; three times as many where that leaves a doubt."""
+LINES, PASSES = 8, 8
 """Lines through the box, and how often each of the points on a line is asked."""
 PLACES, VISITS = 4, 6
-"""Queries, and how often each is asked, by each kind of caller."""
+"""How many queries each kind of caller asks, and how often each of them."""
 JITTER = 1e-3
-"""Queries that are repeated in the line check differ by this share of the box, so that no cache answers."""
-SEEN = 0.05
-"""A dependence on the inputs is taken as seen below this p-value."""
+"""Repeated queries on a line differ by this share of the box, so that no cache answers them."""
+DEPENDENCE = 0.05
+"""Below this p-value the answers are taken to depend on the inputs."""
 DEFAULT_RANGE = 2.0
-"""Without a box, each input runs from minus to plus this."""
-OK, NOTE, PROBLEM = "ok", "note", "problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What one check found: its name, "ok", "note" or "problem", and a line that explains it."""
-
-    name: str
-    level: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Preflight:
-    """What is known of an oracle before it is asked.
-
-    Parameters
-    ----------
-    verdicts : tuple of Verdict
-        One a check, in the order in which they were made.
-    requests : int
-        Answers that this took; retries come on top.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    requests: int
-
-    @property
-    def problems(self) -> tuple[Verdict, ...]:
-        """The verdicts that speak against asking this oracle."""
-        return tuple(verdict for verdict in self.verdicts if verdict.level == PROBLEM)
-
-    def __getitem__(self, name: str) -> Verdict:
-        """Return a verdict by its name."""
-        return next(verdict for verdict in self.verdicts if verdict.name == name)
-
-    def summary(self) -> str:
-        """Return the verdicts as text, one a line."""
-        lines = [f"preflight: {self.requests} answers"]
-        return "\n".join(lines + [f"  {v.level:<8} {v.name:<9} {v.text}" for v in self.verdicts])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what can be stored as JSON; `from_dict` reads it."""
-        return {"requests": self.requests, "verdicts": [asdict(verdict) for verdict in self.verdicts]}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Preflight:
-        """Return a stored preflight."""
-        return cls(tuple(Verdict(**verdict) for verdict in data["verdicts"]), data["requests"])
+"""Without a box, each input runs from minus this number to plus this number."""
 
 
 def cost(oracle: Oracle) -> int:
     """Return the most answers that a preflight of this oracle takes."""
-    callers = 3 if hasattr(oracle, "caller") else 0
-    return 1 + 6 * REPEATS + len(STOPS) * LINES * ROUNDS + callers * PLACES * VISITS
+    callers = 3 if isinstance(oracle, Callers) else 0
+    return 1 + 6 * REPEATS + len(STOPS) * LINES * PASSES + callers * PLACES * VISITS
 
 
 def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None = None, seed: Any = 0) -> Preflight:
@@ -107,7 +61,7 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     Parameters
     ----------
     oracle : callable
-        The oracle. If it is an `HTTPOracle`, it is also asked as other callers, to see whether it is sticky.
+        The oracle. One that can ask as other callers, such as an `HTTPOracle`, is also tested for stickiness.
     n : int
         Length of a query.
     box : sequence of (low, high), optional
@@ -143,13 +97,15 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     units = Units.of(n, None, [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
     look = _Look(oracle, units, generator(seed))
     try:
-        look.at_all()
+        look.run()
     except OracleError as error:
         return Preflight((Verdict("answers", PROBLEM, str(error)),), look.count)
     return Preflight(tuple(look.verdicts), look.count)
 
 
 class _Look:
+    """The checks, in their order; each leaves its verdict."""
+
     def __init__(self, oracle: Oracle, units: Units, rng: np.random.Generator) -> None:
         self.oracle, self.units, self.rng = oracle, units, rng
         self.n = len(units.features)
@@ -168,21 +124,21 @@ class _Look:
     def corners(self, count: int) -> Array:
         return (1 - 2 * JITTER) * self.rng.choice([-1.0, 1.0], (count, self.n))
 
-    def at_all(self) -> None:
+    def run(self) -> None:
         self.ask(np.zeros((1, self.n)))
         self.say("answers", OK, "the endpoint answers with numbers")
         again, beside = self.beside()
-        lines = self.lines()  # (lines, rounds, stops)
+        lines = self.lines()  # (lines, passes, stops)
         every = np.concatenate([again, beside, lines.ravel()])
         scale = float(np.ptp(every))
-        quantum = rounding(every)
+        quantum = rounding_step(every)
         random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > 20 * FLAT * scale
         constant, spread_p = self.constant(lines)
         if not constant:
             self.linear(lines, scale, quantum)
             self.models(spread_p, bool(random))
-            if hasattr(self.oracle, "caller"):
-                self.sticky()
+            if isinstance(self.oracle, Callers):
+                self.sticky(self.oracle)
 
     def beside(self) -> tuple[Array, Array]:
         """Ask one query again and again, then queries on a tiny line beside it."""
@@ -204,12 +160,14 @@ class _Look:
         if values > 1:
             exact = "two exact values: routed at random, without noise"
             self.say("noise", OK, exact if values == 2 else "the answers to one query differ")
-            self.say("cached", OK, "a repeated query is answered anew")
+            self.say("cached", OK, "a repeated query gets a new answer")
         elif not off:
             self.say("noise", NOTE, f"the answers are exact: {same}")
             self.say("cached", NOTE, "cannot be seen: without noise a stored answer looks like a new one")
-        elif math.comb(len(beside), off) / math.comb(2 * len(beside), off) < SURE:  # chance that none is in `again`
-            self.say("noise", NOTE, f"{same}; queries beside it are answered otherwise")
+        elif (
+            math.comb(len(beside), off) / math.comb(2 * len(beside), off) < SIGNIFICANCE
+        ):  # chance that none is in `again`
+            self.say("noise", NOTE, f"{same}; queries beside it are answered differently")
             self.say("cached", PROBLEM, "a repeated query gets its stored answer, so repeats tell nothing")
         else:
             self.say("noise", OK, "without noise; a few answers come from another model")
@@ -217,20 +175,20 @@ class _Look:
         return values > 1 or off > 0
 
     def lines(self) -> Array:
-        """Ask points on lines, in mixed order, the lines slightly moved at each round; (lines, rounds, stops)."""
+        """Ask points on lines, in mixed order, the lines moved slightly at each pass; (lines, passes, stops)."""
         a, b = self.corners(LINES), self.corners(LINES)
         b[::2] = 0.0  # an odd function, such as a clipped one, bends between the centre and a corner
-        move = JITTER * self.rng.uniform(-1, 1, (2, LINES, ROUNDS, self.n))
+        move = JITTER * self.rng.uniform(-1, 1, (2, LINES, PASSES, self.n))
         left, right = a[:, None] + move[0], b[:, None] + move[1]
         Z = np.stack([(1 - t) * left + t * right for t in STOPS], axis=2).reshape(-1, self.n)
         order = self.rng.permutation(len(Z))  # a drift of the endpoint must not look like a bend
         y = np.empty(len(Z))
         y[order] = self.ask(Z[order])[:, 0]
-        return y.reshape(LINES, ROUNDS, len(STOPS))
+        return y.reshape(LINES, PASSES, len(STOPS))
 
     def constant(self, lines: Array) -> tuple[bool, float]:
         """Say whether anything depends on the query; returns that and the p-value of equal spreads."""
-        groups = lines.transpose(0, 2, 1).reshape(-1, ROUNDS)  # one row a place
+        groups = lines.transpose(0, 2, 1).reshape(-1, PASSES)  # one row for each place
         if np.ptp(lines) == 0:
             self.say(
                 "constant", PROBLEM, f"the answer is {lines.flat[0]:g} everywhere: it does not depend on the inputs"
@@ -238,7 +196,7 @@ class _Look:
             return True, 1.0
         level_p = unequal_levels(groups)
         spread_p = unequal_spreads(groups, self.rng)
-        if 2 * min(level_p, spread_p) > SEEN:
+        if 2 * min(level_p, spread_p) > DEPENDENCE:
             text = (
                 f"the answers at {len(groups)} places of the box do not differ beyond their noise (p = {level_p:.2g})"
             )
@@ -258,23 +216,22 @@ class _Look:
         elif misfit(lines, blur) > MISFIT:
             text = "the answers along lines through the box do not lie on two straight ones"
             self.say("linear", PROBLEM, f"not two linear models: {text}: give a smaller box or transform the inputs")
-        elif p < SURE:
+        elif p < SIGNIFICANCE:
             text = f"lines through the box bend by {bend:.0%} of the range of the answers (p = {p:.1g})"
             self.say("linear", PROBLEM, f"not linear: {text}: give a smaller box or transform the inputs")
         else:
             self.say("linear", OK, f"no bend is seen; one by {seen:.1%} of the range of the answers would be")
 
     def models(self, spread_p: float, random: bool) -> None:
-        if random and spread_p < SURE:
+        if random and spread_p < SIGNIFICANCE:
             self.say("models", OK, "the spread of the answers depends on the inputs: there is more than one model")
             return
         what = "a second model is not seen" if random else "one model is seen"
         why = "there is only one, or two that differ by less than the noise, or we are always sent to the same"
         self.say("models", NOTE, f"{what}: {why}")
 
-    def sticky(self) -> None:
+    def sticky(self, oracle: Callers) -> None:
         """Compare one caller, who keeps connection and cookies, with new callers."""
-        oracle: Any = self.oracle
         Z = self.corners(PLACES)
 
         def visit(fresh: bool, cookies: bool) -> Array:
@@ -283,20 +240,20 @@ class _Look:
                 return self.ask((Z + jitter).reshape(-1, self.n), 1, caller).reshape(VISITS, PLACES)
 
         new, kept = visit(True, False), visit(False, True)
-        if wider_spread(new, kept, self.rng) >= SURE:
+        if wider_spread(new, kept, self.rng) >= SIGNIFICANCE:
             self.say("sticky", OK, "one caller sees what new callers see")
             return
-        if oracle.sets_cookies and wider_spread(new, visit(False, False), self.rng) >= SURE:
+        if oracle.sets_cookies and wider_spread(new, visit(False, False), self.rng) >= SIGNIFICANCE:
             self.say(
                 "sticky",
                 NOTE,
-                "the endpoint is sticky by its cookie; none is sent back, so each question is routed anew",
+                "the endpoint is sticky by its cookie; none is sent back, so every question is routed separately",
             )
         elif oracle.fresh:
             self.say(
                 "sticky",
                 NOTE,
-                "the endpoint is sticky by connection; each question has a new one, so it is routed anew",
+                "the endpoint is sticky by connection; every question has a new one, so it is routed separately",
             )
         else:
             self.say(

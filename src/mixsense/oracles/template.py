@@ -15,8 +15,10 @@ from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.units import feature_names
 from mixsense.rounds import LARGEST_ANSWER
 
-WORDS = '"$x" (all numbers), "$x[0]" (one), "$features" (name: number), "$features.NAME" (one), "$id" (a fresh id)'
-"""The vocabulary of a body."""
+PLACEHOLDERS = (
+    '"$x" (all numbers), "$x[0]" (one), "$features" (name: number), "$features.NAME" (one), "$id" (a fresh id)'
+)
+"""The placeholders that a body may hold, as messages list them."""
 _ONE = re.compile(r"\$x\[(\d{1,9})\]")
 _STEP = re.compile(r'\.?([^.\[\]"]+)|\[(\d{1,9})\]|\["([^"]*)"\]')
 
@@ -54,7 +56,7 @@ class Body:
             try:
                 template = json.loads(template, parse_constant=_no_constant)
             except (ValueError, RecursionError) as error:
-                hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {WORDS}"""
+                hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {PLACEHOLDERS}"""
                 raise InvalidInput(f"the body {one_line(template, 120)} is not JSON ({error}): {hint}") from None
         try:
             json.dumps(template, allow_nan=False)
@@ -68,7 +70,7 @@ class Body:
         self._read(template)
         if not self._whole and not self._sent:
             raise InvalidInput(
-                f"the body {one_line(json.dumps(template), 120)} has no place for the query: use {WORDS}"
+                f"the body {one_line(json.dumps(template), 120)} has no place for the query: use {PLACEHOLDERS}"
             )
         if self.features is not None:
             self.check(len(self.features))
@@ -120,7 +122,9 @@ class Body:
                 return self.features.index(name)
             known = one_line(", ".join(self.features), 200)
             raise InvalidInput(f"the body has {word!r}, but no feature is named {name!r}; there are: {known}")
-        raise InvalidInput(f"the body has {word!r}, which is no placeholder: use {WORDS}, or {'$' + word!r} for text")
+        raise InvalidInput(
+            f"the body has {word!r}, which is not a placeholder: use {PLACEHOLDERS}, or {'$' + word!r} for text"
+        )
 
     def _filled(self, node: Any, numbers: list[float]) -> Any:
         if isinstance(node, dict):
@@ -175,13 +179,13 @@ class Answer:
 
     def read(self, raw: bytes) -> float:
         """Return the number in an answer, or raise `OracleError` with what came and what is needed."""
-        shown = one_line(raw, 120)
+        text = one_line(raw, 120)
         try:
             node = json.loads(raw, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             why = "it is empty" if not raw.strip() else one_line(error, 80)
             raise OracleError(
-                f"the answer {shown!r} is not JSON ({why}); needed is a JSON number", received=shown
+                f"the answer {text!r} is not JSON ({why}); a JSON number is needed", received=text
             ) from None
         for step in self._steps:
             try:
@@ -189,23 +193,21 @@ class Answer:
                     raise KeyError(step)
                 node = node[step]
             except (KeyError, IndexError, TypeError):
-                has = (
-                    ", ".join(node)
-                    if isinstance(node, dict)
-                    else f"{len(node)} entries"
-                    if isinstance(node, list)
-                    else ""
-                )
-                has = f"; it has {one_line(has, 120)}" if has else ""
-                message = f"the answer {shown} has no {step!r}{has}: give the path of the number"
-                raise OracleError(message, received=shown) from None
+                message = f"the answer {text} has no {step!r}{_content(node)}: give the path of the number"
+                raise OracleError(message, received=text) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):
             what = one_line(json.dumps(node), 120)
-            raise OracleError(f"the answer {shown} holds {what}{where}; needed is a JSON number", received=shown)
+            raise OracleError(f"the answer {text} holds {what}{where}; a JSON number is needed", received=text)
         if not abs(node) <= LARGEST_ANSWER or not math.isfinite(node):
-            raise OracleError(f"the answer {shown} holds no number of usable size{where}", received=shown)
+            raise OracleError(f"the answer {text} holds no number of usable size{where}", received=text)
         return float(node)
+
+
+def _content(node: Any) -> str:
+    """Return what an object or a list holds, as the end of a message."""
+    has = ", ".join(node) if isinstance(node, dict) else f"{len(node)} entries" if isinstance(node, list) else ""
+    return f"; it has {one_line(has, 120)}" if has else ""
 
 
 def _no_constant(name: str) -> Any:

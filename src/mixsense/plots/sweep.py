@@ -1,4 +1,4 @@
-"""The picture of a sweep."""
+"""The picture of a sweep: a line for each combination of what varies."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 SWEPT = ("max_queries", "gap", "k", "n", "sigma", "gamma", "overlap", "eta", "m", "batch")
 """The horizontal axis of a sweep's picture is the first of these that varies."""
-DRAWN = ("method", "max_queries", "seed", "status", "error", "queries")
-"""Columns that a sweep's picture needs."""
-FIXED = ("method", "n", "k", "gap", "sigma", "max_queries", "gamma")
-"""What does not vary stands above the picture."""
-LINES, MARKS = ("-", "--", ":", "-."), "os^DvPX"
-"""For what the colour does not tell: 28 looks before one comes again."""
-ASKED = {
+NEEDED_COLUMNS = ("method", "max_queries", "seed", "status", "error", "queries")
+"""Columns that a frame must have to be drawn."""
+IN_TITLE = ("method", "n", "k", "gap", "sigma", "max_queries", "gamma")
+"""Those of these that do not vary stand above the picture."""
+LINE_STYLES, MARKERS = ("-", "--", ":", "-."), "os^DvPX"
+"""For what the colour does not tell: 28 combinations before the first one comes again."""
+Y_LABELS = {
     "success": "share of successes, with its 95 % interval",
     "queries": "answers used: median and quartiles",
     "error": "worst ℓ2 error: median and quartiles",
 }
+"""What the vertical axis says, for each quantity that may be drawn."""
 
 
 def swept(frame: pd.DataFrame) -> list[str]:
@@ -53,7 +54,7 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
     """
     import matplotlib.pyplot as plt
 
-    missing = [name for name in DRAWN if name not in getattr(frame, "columns", ())]
+    missing = [name for name in NEEDED_COLUMNS if name not in getattr(frame, "columns", ())]
     if missing:
         what = f"has no column {missing[0]!r}" if hasattr(frame, "columns") else f"is of type {type(frame).__name__}"
         raise InvalidInput(f"the frame {what}: give what ms.sweep or ms.read_sweep returned")
@@ -67,16 +68,18 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
     others = [name for name in varied if name != across]
     what = "success" if "success" in frame else "queries" if frame["max_queries"].isna().all() else "error"
     figure, axes = plt.subplots(figsize=(8, 4.8) if others else (6.4, 4.5), layout="constrained")
-    for part, label, look in _swept_lines(frame, others):
-        _swept_line(axes, part, across, what, label, look if numbers else {**look, "linestyle": "none"})
+    for part, label, look in _lines(frame, others):
+        _draw_line(axes, part, across, what, label, look if numbers else {**look, "linestyle": "none"})
     if numbers:
-        _swept_ticks(axes, sorted(frame[across].astype(float).unique().tolist()))
+        _ticks(axes, sorted(frame[across].astype(float).unique().tolist()))
     if what == "success":
         axes.set_ylim(-0.02, 1.02)
     else:
         axes.set_yscale("log")
-    axes.set(xlabel=across, ylabel=ASKED[what])
-    fixed = [f"{name} = {_brief(frame[name].iloc[0])}" for name in FIXED if name not in varied and _told(frame, name)]
+    axes.set(xlabel=across, ylabel=Y_LABELS[what])
+    fixed = [
+        f"{name} = {_brief(frame[name].iloc[0])}" for name in IN_TITLE if name not in varied and _is_fixed(frame, name)
+    ]
     axes.set_title(f"{', '.join(fixed)}; seeds: {frame['seed'].nunique():,}", loc="left", fontsize=9)
     if others:
         lines = len(axes.containers)
@@ -84,7 +87,7 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
     return axes
 
 
-def _told(frame: pd.DataFrame, name: str) -> bool:
+def _is_fixed(frame: pd.DataFrame, name: str) -> bool:
     return name in frame and frame[name].nunique() == 1 and bool(frame[name].notna().all())
 
 
@@ -92,7 +95,7 @@ def _brief(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _swept_lines(frame: pd.DataFrame, others: list[str]) -> Iterator[tuple[pd.DataFrame, str, dict[str, Any]]]:
+def _lines(frame: pd.DataFrame, others: list[str]) -> Iterator[tuple[pd.DataFrame, str, dict[str, Any]]]:
     """Yield the cells of each line, its label and its look: the colour is the method, or else the first that varies."""
     import matplotlib as mpl
 
@@ -108,14 +111,14 @@ def _swept_lines(frame: pd.DataFrame, others: list[str]) -> Iterator[tuple[pd.Da
         colours = [mpl.colormaps["tab10"](i % 10) for i in range(len(hues))]
     shapes: dict[tuple[str, ...], int] = {}
     for values, part in frame.groupby(others, dropna=False):
-        told = {name: _brief(part[name].iloc[0]) for name in others if part[name].notna().all()}
-        shape = shapes.setdefault(tuple(told.get(name, "") for name in rest), len(shapes))
-        look = {"linestyle": LINES[shape % len(LINES)], "marker": MARKS[shape % len(MARKS)]}
-        label = ", ".join(f"{name} = {value}" for name, value in told.items())
+        values_of = {name: _brief(part[name].iloc[0]) for name in others if part[name].notna().all()}
+        shape = shapes.setdefault(tuple(values_of.get(name, "") for name in rest), len(shapes))
+        look = {"linestyle": LINE_STYLES[shape % len(LINE_STYLES)], "marker": MARKERS[shape % len(MARKERS)]}
+        label = ", ".join(f"{name} = {value}" for name, value in values_of.items())
         yield part, label, {"color": colours[hues.index(values[0])], **look}
 
 
-def _swept_line(axes: Any, part: pd.DataFrame, across: str, what: str, label: str, look: dict[str, Any]) -> None:
+def _draw_line(axes: Any, part: pd.DataFrame, across: str, what: str, label: str, look: dict[str, Any]) -> None:
     rows: list[tuple[Any, ...]] = []
     for place, cells in part.groupby(across, dropna=False):
         if what == "success":
@@ -134,7 +137,7 @@ def _swept_line(axes: Any, part: pd.DataFrame, across: str, what: str, label: st
     axes.errorbar(places, middle, bars, lolims=endless, label=label, markersize=4, capsize=2, elinewidth=0.9, **look)
 
 
-def _swept_ticks(axes: Any, values: list[float]) -> None:
+def _ticks(axes: Any, values: list[float]) -> None:
     """Mark the values that were run, on a logarithmic axis if they span much."""
     from matplotlib.ticker import NullLocator
 

@@ -1,5 +1,6 @@
 """What a method returns."""
 
-from mixsense.recovery.result import STATUSES, Recovery
+from mixsense.recovery.result import Recovery
+from mixsense.recovery.statuses import STATUSES
 
 __all__ = ["STATUSES", "Recovery"]

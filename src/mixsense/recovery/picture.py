@@ -16,9 +16,10 @@ from mixsense.recovery.result import Recovery
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TRUTH, RECOVERED = "tab:green", "tab:orange"  # the colours of the paper's figures
-NAMED = 40
-"""Up to so many coefficients have their names below the axis."""
+TRUTH, RECOVERED = "tab:green", "tab:orange"
+"""The colours of the paper's figures."""
+MOST_NAMES = 40
+"""Up to this many coefficients have their names below the axis."""
 
 
 def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
@@ -83,12 +84,12 @@ def _stems(axes: Any, vector: Array, colour: str) -> None:
 
 def _bars(axes: Any, vector: Array, half: Array) -> None:
     places = np.flatnonzero(np.isfinite(half) & (half > 0))
-    cap = 2 if len(vector) <= NAMED else 0
+    cap = 2 if len(vector) <= MOST_NAMES else 0
     axes.errorbar(places, vector[places], half[places], fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
 
 
 def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
-    if names is not None and n <= NAMED:
+    if names is not None and n <= MOST_NAMES:
         axes.set_xticks(range(n), [name.replace("$", r"\$") for name in names], rotation=90, fontsize=8)
         return
     from matplotlib.ticker import MaxNLocator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Sequence
@@ -13,22 +12,11 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
+from mixsense.recovery.statuses import STATUSES
+from mixsense.recovery.tables import as_html, as_table, as_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-STATUSES = {
-    "certified": "the promised precision is reached",
-    "single": "the answers support one vector only; both rows are equal",
-    "budget": "max_queries ran out; the best estimate so far",
-    "uncertain": "finished, but a check failed; diagnostics['warnings'] says which",
-    "open": "the study goes on; the best estimate so far",
-}
-"""Every status, with its meaning."""
-
-SHOWN = 25
-"""A summary lists at most so many coefficients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,35 +81,6 @@ class Recovery:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _rows(self, names: Sequence[str] | None) -> tuple[list[tuple[str, ...]], int]:
-        n = self.vectors.shape[1]
-        names = self.names if names is None else list(names)
-        if names is not None and len(names) != n:
-            raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
-        size = np.abs(self.vectors).max(axis=0)
-        worth = np.flatnonzero(size > 0.01 * size.max(initial=0.0))
-        shown = worth[np.argsort(-size[worth], kind="stable")][:SHOWN]
-
-        def cell(i: int, j: int) -> str:
-            error = "" if self.stderr is None else f" ± {self.stderr[i, j]:.3f}"
-            return f"{self.vectors[i, j]:+.3f}{error}" if abs(self.vectors[i, j]) >= 0.0005 * size.max() else "·"
-
-        labels = range(n) if names is None else names
-        rows: list[tuple[str, ...]] = [(str(labels[j]), cell(0, j), cell(1, j)) for j in sorted(shown)]
-        hidden = len(worth) - len(rows)
-        if self.intercept is not None:
-            error = np.full(2, np.nan) if self.intercept_stderr is None else self.intercept_stderr
-            cells = [f"{a:+.3f} ± {e:.3f}" for a, e in zip(self.intercept, error, strict=True)]
-            rows.append(("(intercept)", *cells))
-        return rows, hidden
-
-    def _headline(self) -> str:
-        bound = f"error at most {self.error_bound:.3g}" if math.isfinite(self.error_bound) else "no error bound"
-        shares = (
-            "" if self.weights[0] == self.weights[1] else f", shares {self.weights[0]:.2f} and {self.weights[1]:.2f}"
-        )
-        return f"{self.status}: {STATUSES[self.status]}; {self.queries:,} answers, {bound}{shares}"
-
     def summary(self, names: Sequence[str] | None = None) -> str:
         """Return the result as a table of text.
 
@@ -138,29 +97,13 @@ class Recovery:
         a              +1.000         ·
         b                   ·    +2.000
         """
-        rows, hidden = self._rows(names)
-        table = [("coefficient", "vector 1", "vector 2"), *rows]
-        first, *others = (max(len(row[column]) for row in table) for column in range(3))
-        lines = [
-            "  ".join([row[0].ljust(first), *(c.rjust(w) for c, w in zip(row[1:], others, strict=True))])
-            for row in table
-        ]
-        more = [f"({hidden} smaller coefficients are not shown)"] if hidden else []
-        warnings = [f"warning: {text}" for text in self.diagnostics.get("warnings", [])]
-        return "\n".join([self._headline(), *lines, *more, *warnings])
+        return as_text(as_table(self, names))
 
     def __str__(self) -> str:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        rows, hidden = self._rows(None)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in row)}</tr>" for row in rows)
-        more = f"<p>({hidden} smaller coefficients are not shown)</p>" if hidden else ""
-        warnings = "".join(f"<p>⚠ {html.escape(w)}</p>" for w in self.diagnostics.get("warnings", []))
-        return (
-            f"<p><b>mixsense</b> {html.escape(self._headline())}</p><table><thead><tr><th>coefficient</th>"
-            f"<th>vector 1</th><th>vector 2</th></tr></thead><tbody>{body}</tbody></table>{more}{warnings}"
-        )
+        return as_html(as_table(self))
 
     def plot(self, truth: Any = None) -> Axes:
         """Draw both vectors; with `truth`, beside the true ones. Returns matplotlib Axes."""

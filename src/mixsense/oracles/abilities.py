@@ -1,0 +1,40 @@
+"""What some oracles can do besides answering, declared: whoever needs an ability asks for it by isinstance."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Protocol, runtime_checkable
+
+from mixsense.rounds import Oracle
+
+
+@runtime_checkable
+class Callers(Protocol):
+    """An oracle that can ask its service as callers of different kinds, to see whether the service is sticky."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether every request has a connection of its own."""
+
+    @property
+    def sets_cookies(self) -> bool:
+        """Whether the service set a cookie in an answer so far."""
+
+    def caller(self, fresh: bool, cookies: bool) -> AbstractContextManager[Oracle]:
+        """Return an oracle for the same service that has fresh connections or one, and sends cookies back or not."""
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """An oracle whose calls can be ended early, from a signal handler too."""
+
+    def stop(self) -> None:
+        """Let every call end soon."""
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An oracle that holds connections or a program until it is closed."""
+
+    def close(self) -> None:
+        """Give back what it holds."""

@@ -1,0 +1,25 @@
+"""The queries that an oracle is asked, checked before they cost anything."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsense.arrays import Array
+from mixsense.checks import as_int
+from mixsense.errors import InvalidInput
+
+
+def as_queries(queries: ArrayLike, repeats: int) -> tuple[Array, int]:
+    """Return the queries as a finite (q, n) array and how often each is asked, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_queries([[1, 2]], 3)
+    (array([[1., 2.]]), 3)
+    """
+    X = np.asarray(queries, dtype=np.float64)
+    repeats = as_int("repeats", repeats, 1, "how often each query is asked")
+    if X.ndim != 2 or not np.isfinite(X).all():
+        raise InvalidInput(f"queries have shape {X.shape}; (q, n) is needed: one row of finite numbers for each query")
+    return X, repeats

@@ -1,0 +1,83 @@
+"""When a request is sent: how fast, what is tried again, and after which wait."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import threading
+import time
+
+from mixsense.errors import OracleError
+
+FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
+"""Seconds before the first retry; each further one waits twice as long, up to the second number."""
+
+
+class Halted(OracleError):
+    """A question was given up because the call that asked it ends."""
+
+
+class Pace:
+    """Lets requests through at a bounded rate; several oracles may share one.
+
+    Parameters
+    ----------
+    rate : float or None
+        At most this many requests a second; None is without a bound.
+    """
+
+    def __init__(self, rate: float | None) -> None:
+        self._gap = 1.0 / rate if rate else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def take(self, halt: threading.Event) -> None:
+        """Wait for the next place, or until the call is halted."""
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self._gap
+        if start > now:
+            halt.wait(start - now)
+
+    def hold(self, seconds: float) -> None:
+        """Let nothing through for this many seconds."""
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+
+
+def backoff(attempt: int) -> float:
+    """Return the seconds to wait before a retry, the first being number 1."""
+    return min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
+
+
+def retry_after(text: str) -> float:
+    """Return the seconds that a Retry-After header asks for, given as seconds or as a date; 0 if it is neither.
+
+    Examples
+    --------
+    >>> retry_after("120"), retry_after("Fri, 31 Dec 1999 23:59:59 GMT"), retry_after("soon")
+    (120.0, 0.0, 0.0)
+    """
+    try:
+        return max(0.0, float(int(text)))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def may_pass(status: int) -> bool:
+    """Return whether a request with this status may succeed if it is sent again."""
+    return status in (408, 429) or status >= 500
+
+
+def remedy(status: int) -> str:
+    """Return what to do about a status that will not pass."""
+    if status in (401, 403):
+        return "give a header with a valid key, e.g. Authorization=env:TOKEN"
+    if status in (404, 405):
+        return "give the address that takes a POST"
+    return "give the body that the service expects" if status >= 400 else "status 200 is needed"

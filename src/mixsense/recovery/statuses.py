@@ -1,0 +1,10 @@
+"""How a recovery ended."""
+
+STATUSES = {
+    "certified": "the promised precision is reached",
+    "single": "the answers support one vector only; both rows are equal",
+    "budget": "max_queries ran out; the best estimate so far",
+    "uncertain": "finished, but a check failed; diagnostics['warnings'] says which",
+    "open": "the study goes on; the best estimate so far",
+}
+"""Every status, with its meaning."""

@@ -1,0 +1,142 @@
+"""The preflight: one real service on loopback for each behaviour."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from http_service import MODELS, Service, two_models
+from mixsense.oracles.preflight import Preflight, cost, preflight
+
+
+def look(behave, **options):
+    # One request at a time: the order, and so each random number, is always the same.
+    with Service(behave) as service, ms.HTTPOracle(service.url, concurrency=1, **options) as oracle:
+        report = preflight(oracle, 12, [(-1, 1)] * 6 + [(0, 10)] * 6, seed=1)
+        asked = len(service.calls)
+        if report.verdicts[0].level == "ok":
+            assert report.requests == asked <= cost(oracle)
+    assert Preflight.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+    for verdict in report.verdicts:
+        assert f"{verdict.level:<8} {verdict.name}" in report.summary()
+    return {verdict.name: verdict.level for verdict in report.verdicts}, report
+
+
+FAR = np.zeros((2, 12))
+FAR[0, [0, 3]], FAR[1, [0, 7]] = (4.0, 2.0), (-3.0, 0.5)
+GOOD = dict.fromkeys(("answers", "noise", "cached", "constant", "linear", "models", "sticky"), "ok")
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.0])
+def test_preflight_likes_a_mixture_of_linear_models(sigma):
+    score = two_models(3, FAR, sigma)
+    levels, report = look(lambda call: score(call.x))
+    assert levels == GOOD, report.summary()
+    assert ("two exact values" in report["noise"].text) == (sigma == 0)
+
+
+@pytest.mark.parametrize(("sigma", "curve", "words"), [(0.3, 12.0, "not two linear models"), (10.0, 30.0, "bend by")])
+def test_preflight_sees_curvature(sigma, curve, words):
+    score = two_models(3, FAR, sigma)
+    levels, report = look(lambda call: score(call.x) + curve * call.x[3] ** 2)
+    assert levels["linear"] == "problem"
+    assert words in report["linear"].text
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.0])
+def test_preflight_sees_clipping(sigma):
+    score = two_models(3, FAR, sigma)
+    levels, report = look(lambda call: np.clip(score(call.x), -3, 3))
+    assert levels["linear"] == "problem"
+    assert "exactly" in report["linear"].text
+
+
+def test_preflight_sees_saturation():
+    score, noise = two_models(3, FAR, 0.0), random.Random(4)
+    levels, report = look(lambda call: np.tanh(score(call.x) / 2) + noise.gauss(0.0, 0.01))
+    assert levels["linear"] == "problem"
+    assert "not two linear models" in report["linear"].text
+
+
+def by_caller(caller_of, cookie=False):
+    """Route each caller to one model for good."""
+    models, rng, lock = {}, random.Random(5), threading.Lock()
+
+    def behave(call):
+        caller = caller_of(call)
+        with lock:
+            if caller is None:
+                caller = f"c{call.number}"
+            i = models.setdefault(caller, rng.randrange(2))
+            y = float(FAR[i] @ call.x) + rng.gauss(0.0, 0.1)
+        return 200, {"Set-Cookie": f"who={caller}"} if cookie else {}, json.dumps({"y": y}).encode()
+
+    return behave
+
+
+def test_preflight_sees_stickiness_by_connection_and_its_cure():
+    levels, report = look(by_caller(lambda call: call.connection))
+    assert levels["sticky"] == "problem"
+    assert "--new-connections" in report["sticky"].text
+    levels, report = look(by_caller(lambda call: call.connection), fresh=True)
+    assert levels == GOOD | {"sticky": "note"}, report.summary()
+
+
+def test_preflight_sees_stickiness_by_cookie():
+    cookie = by_caller(lambda call: (call.headers["Cookie"] or "who=").partition("=")[2] or None, cookie=True)
+    levels, report = look(cookie)
+    assert levels == GOOD | {"sticky": "note"}, report.summary()
+    assert "cookie" in report["sticky"].text
+
+
+def test_preflight_says_that_one_model_is_all_it_sees():
+    levels, report = look(by_caller(lambda call: "everybody"))
+    assert levels == GOOD | {"models": "note"}, report.summary()
+    levels, report = look(lambda call: FAR[0] @ call.x)
+    assert levels == GOOD | {"models": "note", "noise": "note", "cached": "note"}, report.summary()
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.0])
+def test_preflight_sees_a_cache(sigma):
+    score, known = two_models(3, FAR, sigma), {}
+    levels, report = look(lambda call: known.setdefault(call.x.tobytes(), score(call.x)))
+    assert levels == GOOD | {"cached": "problem", "noise": "note"}, report.summary()
+
+
+def test_preflight_sees_a_constant():
+    levels, _ = look(lambda call: 0.5)
+    assert levels["constant"] == "problem"
+    noise = random.Random(6)
+    levels, report = look(lambda call: noise.gauss(0.5, 1.0))
+    assert levels["constant"] == "problem"
+    assert "linear" not in levels
+    assert "beyond their noise" in report["constant"].text
+
+
+def test_preflight_of_an_endpoint_that_fails():
+    levels, report = look(lambda call: (500, {}, b"no model is loaded"), retries=1)
+    assert levels == {"answers": "problem"}
+    assert "no model is loaded" in report["answers"].text
+
+
+def test_preflight_rarely_speaks_against_a_mixture():
+    # Each verdict errs with probability 0.001; 40 oracles × 2 verdicts: two or more false alarms in 0.3 % of all seeds.
+    alarms = 0
+    for seed in range(40):
+        gap, sigma, share = (1.0, 5.0, 20.0)[seed % 3], (0.0, 0.1, 1.0)[seed // 3 % 3], (0.5, 0.9)[seed % 2]
+        pair = ms.random_pair(12, 3, gap=max(gap, 5 * sigma), seed=seed)
+        oracle = ms.SimulatedOracle(pair, sigma, (share, 1 - share), seed=seed)
+        report = preflight(oracle, 12, seed=seed)
+        alarms += sum(verdict.name != "constant" for verdict in report.problems)
+        assert report["constant"].level == "ok"
+    assert alarms <= 1
+
+
+def test_preflight_checks_its_box():
+    with pytest.raises(ms.InvalidInput, match="low must be below high"):
+        preflight(ms.SimulatedOracle(MODELS), 12, [(1, 0)] * 12)
