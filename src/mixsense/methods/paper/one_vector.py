@@ -13,9 +13,10 @@ from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import decode, decoding_error, one_vector, supported_sparsity
-from mixsense.methods.paper.estimate import Accuracy, Batches, Gap, measure_gap, measure_sigma
+from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.methods.paper.options import Settings
+from mixsense.methods.paper.stopping import Accuracy, Gap
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method

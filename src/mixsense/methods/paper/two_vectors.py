@@ -14,18 +14,11 @@ from mixsense.methods.design import gaussian
 from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import decode, decoding_error, supported_sparsity
-from mixsense.methods.paper.estimate import (
-    Accuracy,
-    Batches,
-    Estimates,
-    Gap,
-    measure_gap,
-    measure_sigma,
-    test_and_estimate,
-)
+from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.methods.paper.one_vector import fit_one
 from mixsense.methods.paper.options import Settings
+from mixsense.methods.paper.stopping import Accuracy, Gap, alignment_accuracy, gap_known, one_is_enough
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
@@ -86,7 +79,7 @@ def paper(
         return fit_one(X, batches, problem, accuracy, "budget", sigma2_error)
 
     gap, accuracy = yield from measure_precision(X, batches, problem, accuracy, sigma2_error, best)
-    if gap.low == 0 or (not batch and accuracy.gamma >= c.single_fraction * gap.value):
+    if one_is_enough(gap, accuracy):
         return fit_one(X, batches, problem, accuracy, "single", sigma2_error)
 
     means = yield from test_and_estimate(X, accuracy, batches, "base queries", best)
@@ -113,24 +106,15 @@ def measure_precision(
     X: Array, batches: Batches, problem: Problem, accuracy: Accuracy, sigma2_error: float, best: Any
 ) -> Method[tuple[Gap, Accuracy]]:
     """Ask until ‖β¹ − β²‖ is known well enough to set γ' (the proof's γ' = 0.096 ‖β¹ − β²‖), or to see one vector."""
-    c, size = accuracy.constants, accuracy.test_samples
+    size = accuracy.test_samples
     label = "base queries: how far apart are the vectors"
     yield from batches.top_up(X, size, label, None)
     while True:
         gap = measure_gap(batches, accuracy.sigma, problem.eta, sigma2_error)
-        limit = c.pivot_ratio * gap.value
-        decided = accuracy.gamma >= c.single_fraction * gap.high or (
-            gap.low > 0 and (accuracy.gamma <= c.pivot_ratio * gap.low or gap.high <= 2 * gap.low)
-        )
-        # A measured σ limits how well the gap can be known: more answers to X do not help then.
-        floor = 8 * sigma2_error > gap.high**2
-        if accuracy.batch or decided or floor or size >= accuracy.close_samples:
-            break
+        if gap_known(gap, size, accuracy, sigma2_error):
+            return gap, alignment_accuracy(gap, accuracy)
         size *= 2
         yield from batches.top_up(X, size, label, best)
-    if accuracy.batch or accuracy.gamma >= c.single_fraction * gap.value or accuracy.gamma <= limit:
-        return gap, accuracy
-    return gap, replace(accuracy, gamma=limit) if limit > 0 else accuracy
 
 
 def draw_more(
