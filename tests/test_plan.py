@@ -95,8 +95,8 @@ def test_it_says_what_it_extrapolates_from():
     def said(**changes):
         return ms.plan(**(USUAL | {"gamma": 0.1} | changes)).extrapolated
 
-    assert said(n=5000) == ("n = 5000 is outside of the calibrated 20 … 1000",)
-    assert "k = 11 is outside of the calibrated 1 … 10" in said(k=11)
+    assert said(n=5000) == ("n = 5000 is outside the calibrated 20 … 1000",)
+    assert "k = 11 is outside the calibrated 1 … 10" in said(k=11)
     assert "k = 6 is above the calibrated n/4" in said(n=20, k=6)
     assert "gap/sigma = 50 is outside" in said(gap=50.0)[0]
     assert "gamma/sigma = 0.01 is outside" in said(gamma=0.01)[0]

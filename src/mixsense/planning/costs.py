@@ -87,8 +87,8 @@ def tagged(k: int, gamma: float, weights: Weights | None = None) -> int:
 
 
 def tagged_precision(k: int, queries: int, weights: Weights | None = None) -> float:
-    """Return the expected worst error of so many tagged answers, in units of σ."""
-    few = min(k, 100)  # not the values, only the number of coefficients counts; beyond 100 as its root
+    """Return the expected worst error of this many tagged answers, in units of σ."""
+    few = min(k, 100)  # only the number of the coefficients counts, not their values; beyond 100 as its root
     return limits.tagged(np.ones((2, few)), 1.0, queries, weights) * math.sqrt(k / few)
 
 
@@ -102,9 +102,9 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
     gap, gamma : float
         In units of σ.
     share : float
-        The smaller of the two shares: of so many answers the rarer vector is found.
+        The smaller of the two shares: that part of the answers tells about the rarer vector.
     certified : bool
-        The answers until the method itself is sure of γ, and stops: so many at most in nine runs of ten.
+        The answers until the method itself is sure of γ, and stops; nine runs of ten take no more.
 
     Notes
     -----
@@ -127,7 +127,7 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
 
 
 def frugal_precision(n: int, k: int, gap: float, queries: int, share: float = 0.5) -> float:
-    """Return the γ (in σ) that the frugal method reaches with so many answers; inf before its start is over."""
+    """Return the γ (in σ) that the frugal method reaches with this many answers; inf before its start is over."""
     start, precision = frugal_parts(n, k, gap, share)
     return math.sqrt(precision / (queries - start)) if queries > start else math.inf
 

@@ -17,7 +17,7 @@ from mixsense.methods.paper.stopping import Accuracy
 from mixsense.rounds import Method
 
 PIVOT_SIGMAS = 4.0
-"""With fixed batches: the pivot's means must be so many standard errors apart."""
+"""Standard errors that the pivot's means must be apart, with fixed batches (taste)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from mixsense.methods.registry import imported
 from mixsense.recovery import Recovery
 
 RADIUS = 0.9
-"""Radius of basis pursuit in units of the expected norm of the noise (practical constants)."""
+"""Radius of basis pursuit in units of the expected norm of the noise, with practical constants (taste)."""
 
 
 Decoder = Callable[[Array, Array, float], Any]
