@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixed_answers import mixed_answers
 from mixsense.methods.frugal.certificate import (
     error_quantile,
     explain_misfit,
@@ -14,14 +15,13 @@ from mixsense.methods.frugal.certificate import (
     uniform_p_value,
 )
 from mixsense.regression.fit import Fit, fit
-from test_refine import answers
 
 EQUAL = np.array([0.5, 0.5])
 PAIR = ms.random_pair(30, 3, gap=8.0, seed=3)
 
 
 def fitted(N=800, seed=1):
-    X, y = answers(PAIR, N, seed)
+    X, y = mixed_answers(PAIR, N, seed)
     return fit(X, y, PAIR, 1.0, EQUAL, 0.1, 0.1)
 
 
@@ -41,8 +41,8 @@ def test_many_improbable_coefficients_are_a_risk_together(n, p):
     square = p * 1.25 * flat
     found = Fit(
         beta=p * flat, inclusion=p * flat, square=square, variance=square - p**2, information=flat, stderr=flat,
-        support=nothing, covariance=np.zeros((0, 0)), missed=np.zeros(2), weights=EQUAL, sigma=1.0, loglik=0.0,
-        score=0.0, rate=p, lift=1.0,
+        support=nothing, covariance=np.zeros((0, 0)), tail_energy=np.zeros(2), weights=EQUAL, sigma=1.0,
+        score=0.0, rate=p, rate_correction=1.0,
     )  # fmt: skip
     rng = np.random.default_rng(1)
     there = rng.random((10_000, 2, n)) < p
@@ -54,7 +54,7 @@ def test_many_improbable_coefficients_are_a_risk_together(n, p):
 
 
 def test_fresh_answers_are_uniform_if_the_model_holds():
-    X, y = answers(PAIR, 1000, 2)
+    X, y = mixed_answers(PAIR, 1000, 2)
     assert uniform_p_value(probability_transform(X, y, fitted())) > 1e-3
     assert uniform_p_value(probability_transform(X, y + 0.5, fitted())) < 1e-3
 
@@ -67,7 +67,7 @@ def test_p_values_are_uniform_under_the_hypothesis():
 
 
 def test_strangers_are_counted():
-    X, y = answers(PAIR, 1000, 2)
+    X, y = mixed_answers(PAIR, 1000, 2)
     assert strangers(X, y, fitted()) < 0.002
     y = y.copy()
     y[:50] += 100
@@ -75,7 +75,7 @@ def test_strangers_are_counted():
 
 
 def test_a_misfit_is_explained():
-    X, y = answers(PAIR, 2000, 2)
+    X, y = mixed_answers(PAIR, 2000, 2)
     rng = np.random.default_rng(1)
     assert "linearly" in explain_misfit(X, y + 0.2 * y**2, fitted())
     assert "heavy tails" in explain_misfit(X, y + rng.standard_t(3, 2000), fitted())

@@ -10,7 +10,9 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.recovery import Recovery
-from mixsense.regression.fit import Fit, fit, one_vector_at, posterior
+from mixsense.regression.evidence import one_model_score
+from mixsense.regression.fit import Fit, fit
+from mixsense.regression.likelihood import explain
 from mixsense.regression.starts import anneal, second_moments
 from mixsense.rounds import Method, Round
 
@@ -105,13 +107,13 @@ def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Gener
 
     def two_from(beta: Array, sigma: float, weights: Array, rate: float, route: str) -> Fit:
         free: dict[str, Any] = {"free_sigma": setup.free_sigma, "free_weights": setup.free_weights}
-        fixed: dict[str, Any] = {"zeros": answers.zeros, "least": setup.least, "route": route}
+        fixed: dict[str, Any] = {"zeros": answers.zeros, "least_sigma": setup.least, "route": route}
         return fit(X, y, beta, sigma, weights, rate, setup.rate, **free, **fixed)
 
     if old is None or fresh or old.lead < SURE:
         start, spread = (old.one.beta, old.one.sigma) if old else (np.zeros((1, n)), float(np.std(y)) or setup.sigma)
         rate = old.one.rate if old else setup.rate
-        one = fit(X, y, start, spread, np.ones(1), rate, setup.rate, free_sigma=True, rounds=3, route="one vector")
+        one = fit(X, y, start, spread, np.ones(1), rate, setup.rate, free_sigma=True, selections=3, route="one vector")
     else:
         one = old.one
     alive = [f for f in old.two if f.score > old.best.score - DROP] if old else []
@@ -127,7 +129,7 @@ def refit(answers: Answers, old: Pool | None, setup: Setup, rng: np.random.Gener
     two = _distinct(sorted(two, key=lambda f: -f.score), sigma)[:3]
     # At a known σ one vector has to explain the answers with that σ; at an unknown one it may take the one it needs.
     spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2))) if setup.free_sigma else two[0].sigma
-    lead = two[0].score - one_vector_at(one, X, y, max(spread, two[0].sigma * 1e-3))
+    lead = two[0].score - one_model_score(one.beta[0], one.inclusion[0], X, y, max(spread, two[0].sigma * 1e-3))
     if not two[0].support[0].size and answers.N >= 2 * MANY:  # nothing is there: one vector, zero, says it all
         lead = min(lead, -2 * ONE)
     return Pool(one, two, lead, old.held_out if old else {})
@@ -148,5 +150,5 @@ def held_out(pool: Pool, X: Array, y: Array) -> dict[str, list[float]]:
     for f in (pool.one, *pool.two):
         if f.route not in seen:
             seen.add(f.route)
-            scores.setdefault(f.route, []).append(float(posterior(X, y, f.beta, f.weights, f.sigma)[2].mean()))
+            scores.setdefault(f.route, []).append(float(explain(X, y, f.beta, f.weights, f.sigma).loglik.mean()))
     return scores

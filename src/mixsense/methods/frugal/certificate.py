@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.regression.fit import Fit, posterior
+from mixsense.regression.fit import Fit
+from mixsense.regression.likelihood import explain
 
 RARE = 0.1
 """Coefficients less probable than this are drawn together: how many of them are there is a Poisson number."""
@@ -43,7 +44,7 @@ def error_quantile(fit: Fit, eta: float, draws: int = 2000) -> float:
         rare = ~inside & (p > 0) & (p < RARE)
         if rare.any():
             expected = float(p[rare].sum())
-            number = rng.poisson(fit.lift * expected, draws)
+            number = rng.poisson(fit.rate_correction * expected, draws)
             which = rng.choice(np.flatnonzero(rare), int(number.sum()), p=p[rare] / expected)
             value = mu[which] + sd[which] * rng.standard_normal(len(which))
             total[:, a] += np.bincount(np.repeat(np.arange(draws), number), (value - m[which]) ** 2, draws)
@@ -54,7 +55,7 @@ def error_quantile(fit: Fit, eta: float, draws: int = 2000) -> float:
             else:
                 value = mu[j] + sd[j] * rng.standard_normal(draws)
                 total[:, a] += (np.where(hit, value, 0.0) - m[j]) ** 2
-        total[:, a] += max(0.0, float(fit.missed[a]) - float(variance[~inside].sum()))
+        total[:, a] += max(0.0, float(fit.tail_energy[a]) - float(variance[~inside].sum()))
     return float(np.sqrt(np.quantile(total.max(axis=1), 1 - eta)))
 
 
@@ -97,7 +98,7 @@ def explain_misfit(X: Array, y: Array, fit: Fit) -> str:
     Looks at the residuals against the nearer vector, r/σ: their law is that of the noise as long as answers label
     themselves; a linear model leaves no dependence on the squares of the prediction or of the query.
     """
-    R, P, _ = posterior(X, y, fit.beta, fit.weights, fit.sigma)
+    R, P, _ = explain(X, y, fit.beta, fit.weights, fit.sigma)
     own = P.argmax(axis=1)
     rows = np.arange(len(y))
     r = R[rows, own] / fit.sigma

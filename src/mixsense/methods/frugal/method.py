@@ -25,7 +25,8 @@ from mixsense.methods.frugal.setup import QUIET, expected_sparsity, grain, set_u
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import LEAST_SHARE, Problem
 from mixsense.recovery import Recovery
-from mixsense.regression.fit import Fit, posterior
+from mixsense.regression.fit import Fit
+from mixsense.regression.likelihood import explain
 from mixsense.regression.starts import second_moments
 from mixsense.rounds import Method
 
@@ -135,7 +136,7 @@ def error_bound(answers: Answers, pool: Pool, setup: Setup, settled: bool) -> fl
     if not settled:
         return math.inf
     best = pool.best
-    _, P, _ = posterior(*answers.fresh, best.beta, best.weights, best.sigma)
+    _, P, _ = explain(*answers.fresh, best.beta, best.weights, best.sigma)
     return (SAFETY + BLUR * float((4 * P[:, 0] * P[:, 1]).mean())) * error_quantile(pool.winner, setup.eta)
 
 
