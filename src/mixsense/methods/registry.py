@@ -59,9 +59,13 @@ ENTRIES = {
             estimates_weights=True,
             any_queries=True,
         ),
-        Entry("paper", "mixsense.methods.paper.two_vectors:paper", options=("m", "batch", "pairs", "constants")),
-        Entry("single", "mixsense.methods.paper.one_vector:single", options=("m", "batch", "constants")),
-        Entry("noiseless", "mixsense.methods.paper.noiseless:noiseless", options=("m", "constants"), exact=True),
+        Entry(
+            "paper", "mixsense.methods.paper.two_vectors:paper", options=("m", "batch", "pairs", "constants", "decoder")
+        ),
+        Entry("single", "mixsense.methods.paper.one_vector:single", options=("m", "batch", "constants", "decoder")),
+        Entry(
+            "noiseless", "mixsense.methods.paper.noiseless:noiseless", options=("m", "constants", "decoder"), exact=True
+        ),
     )
 }
 """Every method by its name."""
@@ -73,7 +77,7 @@ def entry_of(method: str | Make) -> Entry:
     Examples
     --------
     >>> entry_of("paper").options
-    ('m', 'batch', 'pairs', 'constants')
+    ('m', 'batch', 'pairs', 'constants', 'decoder')
     """
     if callable(method):
         return _own(method)
