@@ -12,6 +12,7 @@ import pytest
 
 import mixsense as ms
 import postgres_server
+from mixsense import sqlite
 from mixsense.methods import begin as begin_module
 from mixsense.studies import study as study_module
 from mixsense.studies.registry import delete_study, list_studies
@@ -40,7 +41,7 @@ def url(request, tmp_path, monkeypatch):
     if request.param == "postgres":
         yield request.getfixturevalue("postgres")
         return
-    monkeypatch.setattr(database, "SQLITE_VERSION", database.SAFE_WAL if request.param == "WAL" else (3, 0, 0))
+    monkeypatch.setattr(sqlite, "SQLITE_VERSION", sqlite.SAFE_WAL if request.param == "WAL" else (3, 0, 0))
     yield f"sqlite:///{tmp_path}/study.db"
 
 
@@ -413,7 +414,7 @@ def test_versions(tmp_path, monkeypatch):
 
 def test_the_journal_mode_follows_sqlite_s_version(tmp_path, monkeypatch):
     for version, mode in (((3, 40, 1), "delete"), ((3, 51, 2), "delete"), ((3, 51, 3), "wal"), ((3, 52, 0), "wal")):
-        monkeypatch.setattr(database, "SQLITE_VERSION", version)
+        monkeypatch.setattr(sqlite, "SQLITE_VERSION", version)
         store = database.Database(tmp_path / "a.db", create=True)
         with store.reading() as connection:
             assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == mode

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mixsense.errors import InvalidInput
+from mixsense.sqlite import MAGIC
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import METADATA, sa, schema
 
 MIGRATIONS: list[Callable[[sa.Connection], None]] = []
 """The first turns version 1 into version 2, and so on. A new database gets the newest tables at once."""
-_LOCK = 0x6D697873
-"""Key of PostgreSQL's advisory lock, so that two programs do not upgrade at the same time."""
 
 
 def newest() -> int:
@@ -33,7 +32,7 @@ def upgrade(database: Database, create: bool = False) -> None:
         return
     with database.writing() as connection:
         if not database.sqlite:
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MAGIC)))
         found = _version(connection, database, create)  # another program may have been faster
         if found is None:
             METADATA.create_all(connection)
