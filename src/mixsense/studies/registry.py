@@ -18,7 +18,7 @@ from mixsense.studies.storage.migrations import upgrade
 from mixsense.studies.storage.storage import delete_rows, find_row, insert_study, study_names
 from mixsense.studies.study import Study
 
-LEASE = 600.0
+DEFAULT_LEASE = 600.0
 """Seconds that a question is waited for, by default."""
 
 
@@ -29,7 +29,7 @@ def create_study(
     *,
     units: Sequence[str] | None = None,
     answer_range: tuple[float, float] | None = None,
-    lease: float = LEASE,
+    lease: float = DEFAULT_LEASE,
     notes: dict[str, Any] | None = None,
     **arguments: Any,
 ) -> Study:

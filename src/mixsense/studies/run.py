@@ -13,10 +13,10 @@ from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
 from mixsense.rounds import Oracle, Progress, ProgressHook, checked_answers
-from mixsense.studies.question import Question
+from mixsense.studies.records import Question
 from mixsense.studies.study import Study
 
-PAUSE = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two looks at questions that other processes hold."""
 
 
@@ -155,5 +155,5 @@ class _Desk:
     def _others_at_work(self) -> bool:
         state = self._study.progress().state
         if state == "waiting":
-            time.sleep(PAUSE)
+            time.sleep(POLL_SECONDS)
         return state not in ("ended", "failed")

@@ -21,14 +21,13 @@ from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Asked, Record
 from mixsense.studies.playback import Playback
-from mixsense.studies.question import Question
-from mixsense.studies.standing import StudyProgress
+from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.storage import Counts, Storage, find_row
 
-OFTEN = 0.05
-"""A larger share of answers at an end of their range is worth a warning."""
-MOST = 10_000
+TOO_MANY_AT_AN_END = 0.05
+"""A larger share of answers at one end of their range is worth a warning."""
+MOST_AT_ONCE = 10_000
 """Questions that may be taken at once."""
 
 
@@ -78,7 +77,7 @@ class Study:
 
     def ask_many(self, count: int) -> list[Question]:
         """Take up to `count` questions at once; see `ask`."""
-        count = min(as_int("count", count, 1, "how many questions to take"), MOST)
+        count = min(as_int("count", count, 1, "how many questions to take"), MOST_AT_ONCE)
         while True:
             handed = self._storage.hand_out(count, _minutes(), self.lease / 60)
             if not handed.complete:
@@ -183,7 +182,7 @@ class Study:
             f"{hits / c.total:.0%} of the answers are {bound:g}, the {end} end of their range: what lies beyond is cut "
             "off, and the estimates lean to the middle; give a wider scale, or narrower ranges of the features"
             for hits, bound, end in zip((c.at_low, c.at_high), self.answer_range, ("lower", "upper"), strict=True)
-            if hits > OFTEN * c.total
+            if hits > TOO_MANY_AT_AN_END * c.total
         )
 
     def result(self) -> Recovery:

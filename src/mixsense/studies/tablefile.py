@@ -13,9 +13,9 @@ from typing import Any
 from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
-KINDS = (".csv", ".parquet")
+FILE_KINDS = (".csv", ".parquet")
 DELIMITERS = ",;\t"
 FilePath = str | os.PathLike[str]
 
@@ -33,7 +33,7 @@ class FileRow:
 def kind_of(path: FilePath) -> str:
     """Return ".csv" or ".parquet", or say that the file is neither."""
     kind = Path(path).suffix.lower()
-    if kind not in KINDS:
+    if kind not in FILE_KINDS:
         raise InvalidInput(f"the file {shown(str(path))} is neither .csv nor .parquet: give one of these")
     return kind
 
@@ -83,7 +83,7 @@ def harmless(cell: str) -> str:
     >>> harmless("=HYPERLINK(1)"), harmless("strength")
     ("'=HYPERLINK(1)", 'strength')
     """
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def as_number(text: str) -> float:

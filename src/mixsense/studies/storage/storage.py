@@ -15,9 +15,19 @@ from mixsense.arrays import Array
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.rounds import Round
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.tables import OF_A_STUDY, answers, ends, leases, queries, rounds, sa, studies, tickets
+from mixsense.studies.storage.tables import (
+    TABLES_OF_A_STUDY,
+    answers,
+    ends,
+    leases,
+    queries,
+    rounds,
+    sa,
+    studies,
+    tickets,
+)
 
-LETTERS = "bcdfghjklmnpqrstvwxz"
+KEY_LETTERS = "bcdfghjklmnpqrstvwxz"
 """Of keys: without vowels no spreadsheet takes an id for a date, and no reader for a word."""
 
 
@@ -80,7 +90,7 @@ def insert_study(database: Database, name: str, problem: str, asking: str, first
             )
         number = connection.execute(sa.select(sa.func.coalesce(sa.func.max(studies.c.study), 0) + 1)).scalar_one()
         taken = set(connection.execute(sa.select(studies.c.key)).scalars())
-        while (key := "".join(secrets.choice(LETTERS) for _ in range(4))) in taken:
+        while (key := "".join(secrets.choice(KEY_LETTERS) for _ in range(4))) in taken:
             pass
         connection.execute(studies.insert().values(study=number, name=name, key=key, problem=problem, asking=asking))
         _insert_round(connection, number, 0, first)
@@ -106,7 +116,7 @@ def find_row(database: Database, name: str) -> Row:
 def delete_rows(database: Database, study: int) -> None:
     """Remove a study with everything that it stored."""
     with Storage(database, study).writing() as connection:
-        for table in OF_A_STUDY:
+        for table in TABLES_OF_A_STUDY:
             connection.execute(table.delete().where(table.c.study == study))
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa  # noqa: E402  # after the line that says how to get it
 
 __all__ = [
     "METADATA",
-    "OF_A_STUDY",
+    "TABLES_OF_A_STUDY",
     "answers",
     "ends",
     "leases",
@@ -118,5 +118,5 @@ ends = sa.Table(
     _text("result"),  # the Recovery as JSON, or the name and the message of the error
 )
 
-OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
+TABLES_OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
 """Every table with rows of a study."""
