@@ -72,7 +72,7 @@ def import_answers(study: Study, path: FilePath) -> dict[str, int]:
     rows: list[FileRow] = []
     for row in read_rows(path, _labels(study)):
         try:
-            study.checked_id(row.id)
+            study.ticket_of(row.id)
             number = study.checked(as_number(row.answer) if isinstance(row.answer, str) else row.answer)
             before, first = told.setdefault(row.id, (number, row))
             if before != number:

@@ -13,9 +13,9 @@ from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.studies.playback import steps_of
 from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
-from mixsense.studies.storage.storage import delete_rows, find_row, insert_study, study_names
 from mixsense.studies.study import Study
 
 DEFAULT_LEASE = 600.0
@@ -108,7 +108,7 @@ def list_studies(url: str | PathLike[str]) -> list[str]:
 def delete_study(url: str | PathLike[str], name: str) -> None:
     """Remove a study and all its answers, for good."""
     database = _opened(url)
-    delete_rows(database, find_row(database, checked_name(name)).study)
+    remove_study(database, find_study(database, checked_name(name)).study)
 
 
 def _opened(url: str | PathLike[str]) -> Database:

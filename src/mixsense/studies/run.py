@@ -73,12 +73,15 @@ def run_study(
     if take_over:
         study.release()
     with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
-        _Desk(study, oracle, pool, workers, batch, hook).work()
+        _Dispatcher(study, oracle, pool, workers, batch, hook).work()
     return study.result()
 
 
-class _Desk:
-    """Takes questions, gives them to the threads, stores what they bring. Only this thread talks to the database."""
+class _Dispatcher:
+    """Takes questions, gives them to threads that call the oracle, and stores what they bring.
+
+    Only the thread that calls `work` talks to the database.
+    """
 
     def __init__(
         self,
@@ -93,6 +96,7 @@ class _Desk:
         self._workers, self._batch = workers, batch
         self._calls: dict[Future[Array], list[Question]] = {}
         self._reserve: list[Question] = []
+        self._dry = False  # the rest of the round is out
 
     def work(self) -> None:
         """Go on until the study has ended; what came before a failure or Ctrl-C is stored."""
@@ -116,7 +120,7 @@ class _Desk:
                 wanted = 2 * self._workers * self._batch
                 taken = self._study.ask_many(wanted)
                 self._reserve += taken
-                self._dry = len(taken) < wanted  # the rest of the round is out: ask when it has come back
+                self._dry = len(taken) < wanted  # ask when those that are out have come back
             if not self._reserve:
                 break
             part, self._reserve = self._reserve[: self._batch], self._reserve[self._batch :]

@@ -22,8 +22,10 @@ from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Asked, Record
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
+from mixsense.studies.storage.catalogue import find_study
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.storage import Counts, Storage, find_row
+from mixsense.studies.storage.reports import Counts, Reports
+from mixsense.studies.storage.storage import Storage
 
 TOO_MANY_AT_AN_END = 0.05
 """A larger share of answers at one end of their range is worth a warning."""
@@ -32,16 +34,17 @@ MOST_AT_ONCE = 10_000
 
 
 class Study:
-    """A method that runs as its answers come. Made by `create_study` and `load_study` of shelf.py.
+    """A method that runs as its answers come. Made by `create_study` and `load_study`.
 
     It may be used by several threads; other processes load the same study.
     """
 
     def __init__(self, database: Database, name: str) -> None:
-        row = find_row(database, name)
+        row = find_study(database, name)
         self._database = database
         self._row = row
         self._storage = Storage(database, row.study)
+        self._reports = Reports(database, row.study)
         self.problem: dict[str, Any] = json.loads(row.problem)
         """The arguments that the study was created with, `seed` included."""
         asking = json.loads(row.asking)
@@ -79,9 +82,9 @@ class Study:
         """Take up to `count` questions at once; see `ask`."""
         count = min(as_int("count", count, 1, "how many questions to take"), MOST_AT_ONCE)
         while True:
-            handed = self._storage.hand_out(count, _minutes(), self.lease / 60)
-            if not handed.complete:
-                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in handed.tickets]
+            tickets = self._storage.hand_out(count, _minutes(), self.lease / 60)
+            if tickets is not None:
+                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in tickets]
             try:
                 self._playback.catch_up()
             except errors.MixsenseError:
@@ -114,7 +117,7 @@ class Study:
 
     def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
         """Give several answers, all or none; see `tell`."""
-        told = [(self.checked_id(id), self.checked(value)) for id, value in answers]
+        told = [(self.ticket_of(id), self.checked(value)) for id, value in answers]
         return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
@@ -132,11 +135,11 @@ class Study:
         return number + 0.0  # -0.0 is 0.0
 
     def id_of(self, ticket: int) -> str:
-        """Return a question's id by the number in it."""
+        """Return the id of a ticket, which the world calls the question's id."""
         return f"{self._row.key}-{ticket}"
 
-    def checked_id(self, id: Any) -> int:
-        """Return the number in a question's id, or say what is wrong with it."""
+    def ticket_of(self, id: Any) -> int:
+        """Return the ticket that a question's id names, or say what is wrong with the id."""
         key = self._row.key
         found = re.fullmatch(r"([b-z]{4})-([1-9][0-9]{0,17})", id, re.ASCII) if isinstance(id, str) else None
         if found is None:
@@ -152,7 +155,7 @@ class Study:
     def progress(self) -> StudyProgress:
         """Return where the study stands. It only reads, and may be called at any time, as often as you like."""
         low, high = self.answer_range or (None, None)
-        c = self._storage.counts(_minutes(), low, high)
+        c = self._reports.counts(_minutes(), low, high)
         open_ = c.size - c.answered - c.out
         state = "ready" if c.answered == c.size else "asking" if open_ else "waiting"
         if c.end is not None:
@@ -229,12 +232,12 @@ class Study:
     def answers(self) -> list[dict[str, Any]]:
         """Return every answer in the order of the questions: id, round, x (n,), answer, surplus."""
         return [
-            {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._storage.answered()
+            {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._reports.answered()
         ]
 
     def handed_out(self, ids: Iterable[str]) -> dict[str, Array]:
         """Return what the questions with these ids ask, x (n,); one that was never handed out is left out."""
-        found = self._storage.handed_out({self.checked_id(id) for id in ids})
+        found = self._reports.handed_out({self.ticket_of(id) for id in ids})
         return {self.id_of(ticket): x for ticket, x in found.items()}
 
     def release(self) -> None:

@@ -6,6 +6,8 @@ whole minutes, until when a question that was handed out is waited for, and is r
 
 from __future__ import annotations
 
+from typing import Any
+
 from mixsense.checks import require
 
 require("sqlalchemy", "study", "studies need")
@@ -17,6 +19,7 @@ __all__ = [
     "answers",
     "ends",
     "leases",
+    "of_study",
     "queries",
     "rounds",
     "sa",
@@ -120,3 +123,8 @@ ends = sa.Table(
 
 TABLES_OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
 """Every table with rows of a study."""
+
+
+def of_study(study: int, table: sa.Table, *conditions: Any) -> sa.Select[Any]:
+    """Return the statement that selects the rows of a study."""
+    return sa.select(table).where(table.c.study == study, *conditions)
