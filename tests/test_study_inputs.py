@@ -371,7 +371,7 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
         assert head == "id,'=1+1,feature id,'@cmd,answer"
         first = lines[0].split(",")
         path.write_text("\n".join([head, *(f"{line}{i}" for i, line in enumerate(lines))]))
-        assert float(first[1]) == study._storage.asked(0)[0][0, 0]
+        assert float(first[1]) == study._storage.round(0)[0].queries[0, 0]
     else:
         table = pq.read_table(path)
         assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "answer"]

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import MixsenseError, StudyError
 from mixsense.methods.begin import begin
@@ -51,18 +50,18 @@ class Playback:
                 with self._computing():
                     self._steps = steps_of(self._problem)
             while (current := self._steps.current) is not None:
-                asked = self._storage.asked(self._round)
-                if asked is None:
+                stored = self._storage.round(self._round)
+                if stored is None:
                     self._storage.append(self._round, current)
                     if self._storage.end() is not None:  # another process ended the study
                         return None
                     continue  # what counts is what the store holds, even if another process was faster
-                X, repeats, y = asked
-                if y is None:
+                stored_round, asked = stored
+                if asked is None:
                     with self._computing():
                         return self._steps.estimate()
-                _check_same(current, X, repeats, entry_of(self._problem.method).any_queries)
-                self._send(Asked.of_round(X, y))
+                _check_same(current, stored_round, entry_of(self._problem.method).any_queries)
+                self._send(asked)
             result = self._result()
             self._storage.finish(result.status, result.to_json())
             return result
@@ -103,11 +102,11 @@ class Playback:
         return result
 
 
-def _check_same(current: Round, X: Array, repeats: int, any_queries: bool) -> None:
+def _check_same(current: Round, stored: Round, any_queries: bool) -> None:
     """Refuse a stored round that the method could not make use of."""
-    same = current.queries.shape == X.shape
-    if current.repeats != repeats or not (same or (any_queries and X.shape[1] == current.queries.shape[1])):
+    (q, n), (stored_q, stored_n) = current.queries.shape, stored.queries.shape
+    if current.repeats != stored.repeats or n != stored_n or not (q == stored_q or any_queries):
         raise StudyError(
-            f"the stored round ({len(X)} queries, {repeats} times each) is not what this version of mixsense would ask "
-            f"({len(current.queries)}, {current.repeats} times each): go on with the version that began the study"
+            f"the stored round ({stored_q} queries, {stored.repeats} times each) is not what this version of mixsense "
+            f"would ask ({q}, {current.repeats} times each): go on with the version that began the study"
         )

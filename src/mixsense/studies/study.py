@@ -19,13 +19,13 @@ from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import LARGEST_ANSWER, Asked, Record
+from mixsense.rounds import LARGEST_ANSWER, Record
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.storage.catalogue import find_study
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.reports import Counts, Reports
-from mixsense.studies.storage.storage import Storage
+from mixsense.studies.storage.storage import Storage, Told
 
 TOO_MANY_AT_AN_END = 0.05
 """A larger share of answers at one end of their range is worth a warning."""
@@ -117,7 +117,7 @@ class Study:
 
     def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
         """Give several answers, all or none; see `tell`."""
-        told = [(self.ticket_of(id), self.checked(value)) for id, value in answers]
+        told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
         return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
@@ -225,8 +225,8 @@ class Study:
         study has ended.
         """
         found: Record = []
-        while (asked := self._storage.asked(len(found))) is not None and asked[2] is not None:
-            found.append(Asked.of_round(asked[0], asked[2]))
+        while (stored := self._storage.round(len(found))) is not None and stored[1] is not None:
+            found.append(stored[1])
         return found
 
     def answers(self) -> list[dict[str, Any]]:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput, StudyError
-from mixsense.rounds import Round
+from mixsense.rounds import Asked, Round
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import answers, ends, leases, of_study, queries, rounds, sa, studies, tickets
 
@@ -25,6 +25,14 @@ class Ticket:
     x: Array
 
 
+class Told(NamedTuple):
+    """An answer as it is told: to which ticket, the number, and the group that the answer is known to belong to."""
+
+    ticket: int
+    value: float
+    group: int | None = None
+
+
 def deleted() -> StudyError:
     """Return the error of a study that is not there any more."""
     return StudyError("the study has been deleted: create it again, or load another one")
@@ -32,8 +40,8 @@ def deleted() -> StudyError:
 
 def insert_round(connection: sa.Connection, study: int, number: int, new: Round) -> None:
     """Store a round and its queries, within a transaction."""
-    values = {"study": study, "round": number, "label": new.label, "size": new.size, "repeats": new.repeats}
-    connection.execute(rounds.insert().values(values))
+    sizes = {"size": new.size, "repeats": new.repeats, "block": new.block, "least": new.least}
+    connection.execute(rounds.insert().values(study=study, round=number, label=new.label, **sizes))
     rows = new.queries.astype("<f8")
     connection.execute(
         queries.insert(), [{"study": study, "round": number, "query": i, "x": x.tobytes()} for i, x in enumerate(rows)]
@@ -87,7 +95,7 @@ class Storage:
                 again = self._of(leases, *lapsed).order_by(leases.c.slot).limit(count - len(slots))
                 slots += [row.slot for row in connection.execute(again)]
             if not slots:
-                answered = sa.select(sa.func.count()).where(*self._used(current.round))
+                answered = sa.select(sa.func.count()).where(*self._used(), answers.c.round == current.round)
                 return None if connection.execute(answered).scalar_one() == current.size else []
             given = self._lease(connection, current.round, slots, math.ceil(now + lease))
             return self._with_queries(connection, given, slots, current)
@@ -108,21 +116,22 @@ class Storage:
         x = {row.query: np.frombuffer(row.x, dtype="<f8") for row in connection.execute(self._of(queries, *here))}
         return [Ticket(t, x[i]) for t, i in zip(given, wanted, strict=True)]
 
-    def _used(self, number: int) -> tuple[Any, ...]:
-        return answers.c.study == self._study, answers.c.round == number, sa.not_(answers.c.surplus)
+    def _used(self) -> tuple[Any, ...]:
+        return answers.c.study == self._study, sa.not_(answers.c.surplus)
 
     def _leases(self, number: int) -> tuple[Any, ...]:
         return leases.c.study == self._study, leases.c.round == number
 
-    def take(self, told: Iterable[tuple[int, float]], show: Callable[[int], str]) -> list[str]:
+    def take(self, told: Iterable[Told], show: Callable[[int], str]) -> list[str]:
         """Append answers to tickets, all or none; each is "taken", "surplus", or was "known" before.
 
         `show` makes a question's id of a ticket's number, for messages.
         """
         with self.writing() as connection:
-            return [self._take_one(connection, ticket, value, show) for ticket, value in told]
+            return [self._take_one(connection, answer, show) for answer in told]
 
-    def _take_one(self, connection: sa.Connection, ticket: int, value: float, show: Callable[[int], str]) -> str:
+    def _take_one(self, connection: sa.Connection, answer: Told, show: Callable[[int], str]) -> str:
+        ticket, value, group = answer
         found = connection.execute(self._of(tickets, tickets.c.ticket == ticket)).first()
         if found is None:
             raise InvalidInput(
@@ -139,10 +148,10 @@ class Storage:
                 before=known.value,
                 now=value,
             )
-        same = *self._used(found.round), answers.c.slot == found.slot
+        same = *self._used(), answers.c.round == found.round, answers.c.slot == found.slot
         surplus = connection.execute(sa.select(answers.c.ticket).where(*same)).first() is not None
         row = {"study": self._study, "ticket": ticket, "round": found.round, "slot": found.slot}
-        connection.execute(answers.insert().values(**row, value=value, surplus=surplus))
+        connection.execute(answers.insert().values(**row, value=value, surplus=surplus, answer_group=group))
         connection.execute(leases.delete().where(*self._leases(found.round), leases.c.slot == found.slot))
         return "surplus" if surplus else "taken"
 
@@ -170,10 +179,19 @@ class Storage:
             found = connection.execute(self._of(ends)).first()
         return None if found is None else (found.status, found.result)
 
-    def asked(self, number: int) -> tuple[Array, int, Array | None] | None:
-        """Return a round's queries (q, n), its repeats, and its answers (q, repeats), None while some are missing.
+    def round(self, number: int) -> tuple[Round, Asked | None] | None:
+        """Return a round, and what was asked and answered in it.
 
-        None for a round that there is not yet.
+        Parameters
+        ----------
+        number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        (Round, Asked or None) or None
+            None in the place of `Asked` while answers are missing; None for a round that is not there yet. Groups have
+            the place of their first answer in the study as their number, so that an answer by itself has its own.
         """
         with self._database.reading() as connection:
             found = connection.execute(self._of(rounds, rounds.c.round == number)).first()
@@ -181,6 +199,27 @@ class Storage:
                 return None
             rows = connection.execute(self._of(queries, queries.c.round == number).order_by(queries.c.query))
             X = np.stack([np.frombuffer(row.x, dtype="<f8") for row in rows]).astype(np.float64)
-            used = sa.select(answers.c.value).where(*self._used(number)).order_by(answers.c.slot)
-            values = np.fromiter(connection.execute(used).scalars(), dtype=np.float64)
-        return X, found.repeats, values.reshape(len(X), -1) if len(values) == found.size else None
+            columns = answers.c.value, answers.c.answer_group
+            used = sa.select(*columns).where(*self._used(), answers.c.round == number).order_by(answers.c.slot)
+            told = connection.execute(used).all()
+            stored = Round(X, found.repeats, found.block, found.label, least=found.least)
+            if len(told) < stored.size:
+                return stored, None
+            values, groups = zip(*told, strict=True)
+            group = self._groups(connection, number, groups)
+        return stored, Asked.of_round(stored.queries, np.array(values).reshape(len(X), -1), group)
+
+    def _groups(self, connection: sa.Connection, number: int, told: Sequence[int | None]) -> Index:
+        """Return the group of each answer of a complete round: the place of the group's first answer in the study."""
+        sizes = sa.select(rounds.c.size).where(rounds.c.study == self._study).order_by(rounds.c.round)
+        start = np.cumsum([0, *connection.execute(sizes).scalars()])  # of each round
+        own: Index = start[number] + np.arange(len(told), dtype=np.intp)
+        if all(group is None for group in told):
+            return own
+        linked = answers.c.round <= number, answers.c.answer_group.is_not(None)
+        columns = answers.c.answer_group, answers.c.round, answers.c.slot
+        rows = sa.select(*columns).where(*self._used(), *linked).order_by(answers.c.round, answers.c.slot)
+        first: dict[int, int] = {}
+        for row in connection.execute(rows):
+            first.setdefault(row.answer_group, int(start[row.round]) + row.slot)
+        return np.array([i if group is None else first[group] for i, group in zip(own, told, strict=True)])

@@ -1,7 +1,10 @@
-"""What a study stores: the problem, the queries, the answers. No respondent, no address, no time of an answer.
+"""What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
 Problems, rounds, queries, tickets, answers and ends are appended and never changed. Leases come and go: each says, in
-whole minutes, until when a question that was handed out is waited for, and is removed with the answer.
+whole minutes, until when a question that was handed out is waited for, and is removed with the answer. All that may be
+known about who answered is a number that some answers have in common. `mixsense.studies` explains the words.
+
+A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ __all__ = [
     "answers",
     "ends",
     "leases",
+    "migrations",
     "of_study",
     "queries",
     "rounds",
@@ -43,7 +47,17 @@ def _text(name: str, unique: bool = False) -> sa.Column[str]:
     return sa.Column(name, sa.Text, nullable=False, unique=unique)
 
 
-schema = sa.Table("mixsense_schema", METADATA, _key("version"))
+def _maybe(name: str) -> sa.Column[int | None]:
+    return sa.Column(name, sa.BigInteger, nullable=True)
+
+
+schema = sa.Table("mixsense_schema", METADATA, _key("version"))  # one row
+
+migrations = sa.Table(
+    "mixsense_migrations",
+    METADATA,
+    sa.Column("name", sa.Text, primary_key=True),  # a change of these tables that was made
+)
 
 studies = sa.Table(
     "mixsense_studies",
@@ -51,7 +65,7 @@ studies = sa.Table(
     _key("study"),
     _text("name", unique=True),
     _text("key"),  # begins the id of each of its questions, so that another study's are told apart
-    _text("problem"),  # JSON: the arguments of `prepare`
+    _text("problem"),  # JSON: `Problem.to_dict`
     _text("asking"),  # JSON: units, range of the answers, seconds of a lease
 )
 
@@ -63,6 +77,8 @@ rounds = sa.Table(
     _text("label"),
     _number("size"),  # answers that the round takes: queries × repeats
     _number("repeats"),
+    sa.Column("block", sa.BigInteger, nullable=False, server_default=sa.text("1")),  # queries for one respondent
+    _maybe("least"),  # answers that are enough to go on; NULL: all
 )
 
 queries = sa.Table(
@@ -102,6 +118,7 @@ answers = sa.Table(
     _number("slot"),
     sa.Column("value", sa.Double, nullable=False),
     sa.Column("surplus", sa.Boolean, nullable=False),  # another answer to the same slot came first
+    _maybe("answer_group"),  # answers of a study with the same number share a hidden model; NULL: by itself
 )
 sa.Index(
     "mixsense_answers_slot",  # the database itself refuses a second answer that counts
