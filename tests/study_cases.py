@@ -5,11 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import sa
 
 SMALL = {"n": 8, "gamma": 0.4, "sigma": 1.0, "seed": 4}
 OLD = json.loads((Path(__file__).parent / "data" / "study-0.2.0.json").read_text())
 """Two studies that mixsense 0.2.0 stored, "done" and "half": the statements that made its tables, and their rows."""
+
+
+def make_old_database(url):
+    """Write what mixsense 0.2.0 wrote into an empty database."""
+    database = Database(url, create=True)
+    with database.writing() as connection:
+        for statement in OLD["tables"]["sqlite" if database.sqlite else "postgresql"]:
+            connection.execute(sa.text(statement))
+        insert_old_rows(connection)
+    database.close()
 
 
 def insert_old_rows(connection, skip=()):

@@ -10,9 +10,8 @@ import mixsense as ms
 import postgres_server
 from mixsense import sqlite
 from mixsense.studies.registry import delete_study, list_studies
-from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import sa
-from study_cases import OLD, SMALL, insert_old_rows
+from study_cases import SMALL, make_old_database
 
 
 @pytest.fixture(scope="session")
@@ -52,12 +51,7 @@ def empty(url):
 @pytest.fixture
 def old(empty):
     """The URL of a database that mixsense 0.2.0 wrote."""
-    database = Database(empty, create=True)
-    with database.writing() as connection:
-        for statement in OLD["tables"]["sqlite" if database.sqlite else "postgresql"]:
-            connection.execute(sa.text(statement))
-        insert_old_rows(connection)
-    database.close()
+    make_old_database(empty)
     return empty
 
 
