@@ -1,4 +1,4 @@
-"""The method behind a study: made afresh, and fed with the answers that the store holds."""
+"""The method behind a study: begun again by every process, and sent the answers that the store holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mixsense.checks import one_line
-from mixsense.errors import MixsenseError, StudyError
+from mixsense.errors import BudgetError, MixsenseError, ModelError, StudyError
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of
 from mixsense.problem import Problem
@@ -41,9 +41,9 @@ class Playback:
         self._lock = threading.Lock()  # a generator runs in one thread at a time
 
     def catch_up(self) -> Recovery | None:
-        """Play all complete rounds and append what comes next: a round, or the end. Returns the best estimate.
+        """Send all complete rounds to the method, store what comes next, and return the best estimate.
 
-        The method computes outside of any transaction: others may ask and tell meanwhile.
+        The method computes outside any transaction: others may ask and tell meanwhile.
         """
         with self._lock:
             if self._steps is None:
@@ -62,13 +62,15 @@ class Playback:
                         return self._steps.estimate()
                 _check_same(current, stored_round, entry_of(self._problem.method).any_queries)
                 self._send(asked)
-            result = self._result()
-            self._storage.finish(result.status, result.to_json())
+            with self._computing():
+                result = self._result()
+                text = result.to_json()
+            self._storage.finish(result.status, text)
             return result
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """Forget a method that was stopped half-way: who looks next plays the stored answers to a new one."""
+        """Forget a method that was stopped half-way: the next call begins it again with the stored answers."""
         try:
             yield
         except BaseException as error:
@@ -78,7 +80,7 @@ class Playback:
                 raise
             raise StudyError(
                 f"the method failed while it computed what comes next ({type(error).__name__}: "
-                f"{one_line(error, 200)}); no answer is lost: try again with another version of mixsense",
+                f"{one_line(error, 200)}); no answer is lost: try again when the method, or mixsense, has been mended",
             ) from error
 
     def _send(self, asked: Asked) -> None:
@@ -86,9 +88,7 @@ class Playback:
         try:
             with self._computing():
                 self._steps.send(asked)
-        except StudyError:
-            raise
-        except MixsenseError as error:  # the answers do not fit the model, or the budget is too small
+        except (ModelError, BudgetError) as error:  # the method gave up: other errors may be mended, this is the end
             self._storage.finish("failed", json.dumps({"error": type(error).__name__, "message": str(error)}))
             raise
         self._round += 1

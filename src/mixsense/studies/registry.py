@@ -9,10 +9,17 @@ from os import PathLike
 from typing import Any
 
 from mixsense.errors import InvalidInput
-from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.studies.playback import steps_of
-from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.settings import (
+    as_json,
+    check_titles,
+    checked_lease,
+    checked_name,
+    checked_range,
+    checked_units,
+    problem_as_stored,
+)
 from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -70,11 +77,13 @@ def create_study(
     1
     >>> study.close(); folder.cleanup()
     """
-    problem = Problem.from_dict({"n": n, "seed": secrets.randbits(63), **arguments})
-    text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
+    if arguments.get("seed") is None:
+        arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
+    problem = Problem.from_dict({"n": n, **arguments})
+    text = as_json(problem_as_stored(problem))
     name = checked_name(name)
     check_titles(problem.features, problem.intercept)
-    first = steps_of(Problem.from_dict(json.loads(text))).current
+    first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}

@@ -22,6 +22,7 @@ from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Record
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
+from mixsense.studies.settings import as_json
 from mixsense.studies.storage.catalogue import find_study
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.reports import Counts, Reports
@@ -30,7 +31,7 @@ from mixsense.studies.storage.storage import Storage, Told
 TOO_MANY_AT_AN_END = 0.05
 """A larger share of answers at one end of their range is worth a warning."""
 MOST_AT_ONCE = 10_000
-"""Questions that may be taken at once."""
+"""The most questions that may be taken at once."""
 
 
 class Study:
@@ -45,16 +46,17 @@ class Study:
         self._row = row
         self._storage = Storage(database, row.study)
         self._reports = Reports(database, row.study)
-        self.problem: dict[str, Any] = json.loads(row.problem)
-        """The arguments that the study was created with, `seed` included."""
+        problem = Problem.from_dict(json.loads(row.problem))
+        self.problem: dict[str, Any] = json.loads(as_json(problem.to_dict()))
+        """The arguments of the run as plain values, `seed` included: ``recover(oracle, **study.problem)``."""
         asking = json.loads(row.asking)
         self.answer_range: tuple[float, float] | None = asking["range"] and tuple(asking["range"])
         self.lease: float = asking["lease"]
         self.notes: dict[str, Any] = asking.get("notes", {})
         """What was noted when the study was created."""
-        self.names = feature_names(self.problem["n"], self.problem["features"])
-        self.units: tuple[str, ...] = tuple(asking["units"] or [""] * self.problem["n"])
-        self._playback = Playback(self._storage, Problem.from_dict(self.problem))
+        self.names = feature_names(problem.n, problem.features)
+        self.units: tuple[str, ...] = tuple(asking["units"] or [""] * problem.n)
+        self._playback = Playback(self._storage, problem)
 
     def __repr__(self) -> str:
         return f"<study {self.name!r} in {self._database.shown}>"
@@ -65,7 +67,7 @@ class Study:
         return self._row.name
 
     def close(self) -> None:
-        """Give the connections to the database back."""
+        """Close the connections to the database."""
         self._database.close()
 
     def ask(self) -> Question | None:
@@ -74,7 +76,7 @@ class Study:
         Returns
         -------
         Question or None
-            None if all open questions are out, or if there are no more; `progress` tells which.
+            None if all open questions are out, or if there are no more; `progress` says which.
         """
         return next(iter(self.ask_many(1)), None)
 
@@ -105,8 +107,8 @@ class Study:
         Returns
         -------
         str
-            "taken"; "known" if the same was told before; "surplus" if the question came back after its lease and
-            somebody else has answered it: then this answer is kept, and not used.
+            "taken"; "known" if the same was told before; "surplus" if the question was handed out again after its
+            lease and somebody else has answered it: then this answer is kept, and not used.
 
         Raises
         ------
