@@ -15,7 +15,7 @@ STATES = {
     "ended": "there is a result",
     "failed": "the method gave up; result() says why",
 }
-"""Where a study can be, with its meaning."""
+"""Every state of a study, with its meaning."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

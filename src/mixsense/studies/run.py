@@ -37,7 +37,7 @@ def run_study(
     oracle : callable
         ``oracle(queries, 1)`` with queries (q, n) gives the answers (q, 1). It is called from several threads at once.
     workers : int
-        Most calls at the same time.
+        How many calls may run at the same time.
     batch : int
         Questions in a call. Answers are stored after each call, so that a crash loses the calls in flight only.
     progress : bool or callable

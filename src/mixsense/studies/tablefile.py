@@ -122,7 +122,7 @@ def _csv_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
             if cells[at_answer]:
                 yield FileRow(where, cells[at_id], cells[at_answer], {j: cells[i] for j, i in at.items() if cells[i]})
     except csv.Error as error:
-        raise InvalidInput(f"{path}, line {reader.line_num}: no CSV ({error}); nothing was stored") from None
+        raise InvalidInput(f"{path}, line {reader.line_num}: not CSV ({error}); nothing was stored") from None
 
 
 def _delimiter(head: str) -> str:
@@ -180,7 +180,7 @@ def _parquet_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
     except FileNotFoundError:
         raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
     except (pa.ArrowException, OSError) as error:
-        raise InvalidInput(f"{path} is no Parquet file ({one_line(error, 120)}); nothing was stored") from None
+        raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 120)}); nothing was stored") from None
     at_id, at_answer = (_column(table.column_names, name, path) for name in ("id", "answer"))
     at = _feature_places(table.column_names, labels, path)
     columns = [table.column(i).to_pylist() for i in (at_id, at_answer, *at.values())]

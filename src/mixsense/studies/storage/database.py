@@ -1,4 +1,4 @@
-"""Which database, and how its transactions begin: SQLite by default, PostgreSQL by its URL."""
+"""The database of studies and how its transactions begin: an SQLite file, or PostgreSQL if the URL says so."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mixsense.sqlite import make_durable
 from mixsense.studies.storage.tables import sa
 
 WAIT_SECONDS = 60
-"""Seconds that a transaction waits for others to end."""
+"""How long a transaction waits for others to end."""
 
 
 class Database:
@@ -39,7 +39,7 @@ class Database:
         self._engine = _sqlite_engine(self.url) if self.sqlite else _postgres_engine(self.url)
         self._pid = os.getpid()
         self.close = weakref.finalize(self, self._engine.dispose)
-        """Give the connections back; it is done in any case when the object goes."""
+        """Close the connections; this is done in any case when the object goes."""
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -69,7 +69,7 @@ class Database:
     def _explained(self, error: sa.exc.DBAPIError) -> Exception:
         reason = one_line(error.orig)
         if "not a database" in reason:
-            return InvalidInput(f"{self.shown} is no SQLite file: give the database of a study, or a new file")
+            return InvalidInput(f"{self.shown} is not an SQLite file: give the database of a study, or a new file")
         if error.connection_invalidated or isinstance(error, sa.exc.OperationalError):
             return StudyError(f"the database {self.shown} cannot be used ({reason}): nothing was stored by this call")
         return StudyError(f"the database {self.shown} refused ({reason}): nothing was stored by this call")
