@@ -18,7 +18,7 @@ LAYERS = """
     errors
     arrays
     checks
-
+    sqlite
     metrics
     features
     problem

@@ -160,7 +160,7 @@ def test_files_that_are_no_studies(tmp_path):
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE songs (title)")
     for name, words, creates in (
-        ("text.db", "is no SQLite file", False),
+        ("text.db", "is not an SQLite file", False),
         ("other.db", "is a database of another program", False),
         ("empty.db", "has no studies", True),
         ("none.db", "there is no database", True),
@@ -210,14 +210,14 @@ FILES = {
     "nuls.csv": (b"\0" * 1000, "line 1"),
     "latin.csv": ("id,answer\nOK,1\nÄ,1\n".encode("latin-1"), "line 3: not UTF-8"),
     "utf16.csv": ("id,answer\nID,1\n".encode("utf-16"), "line 1: not UTF-8"),
-    "line.csv": (b"id,answer\nOK,1\n" + b"9" * 10_000_000 + b",1\n", "line 3: no CSV (field larger"),
-    "quote.csv": (b'id,answer\nOK,1\n"ID,1\n', "no CSV (unexpected end of data)"),
+    "line.csv": (b"id,answer\nOK,1\n" + b"9" * 10_000_000 + b",1\n", "line 3: not CSV (field larger"),
+    "quote.csv": (b'id,answer\nOK,1\n"ID,1\n', "not CSV (unexpected end of data)"),
     "folder.csv": (None, "cannot be read"),
     "missing.csv": (..., "cannot be read"),
     "answers.xls": (b"id,answer\nID,1\n", "neither .csv nor .parquet"),
-    "text.parquet": (b"id,answer\nID,1\n", "is no Parquet file"),
+    "text.parquet": (b"id,answer\nID,1\n", "is not a Parquet file"),
     "missing.parquet": (..., "cannot be read"),
-    "cut.parquet": ("cut", "is no Parquet file"),
+    "cut.parquet": ("cut", "is not a Parquet file"),
     "nan.parquet": ({"id": ["ID"], "answer": [np.nan]}, "row 1: the answer is nan"),
     "text2.parquet": ({"id": ["OK", "ID"], "answer": ["1", "good"]}, "row 2: the answer is 'good'"),
     "ids.parquet": ({"id": [1, 2], "answer": [1.0, 2.0]}, "row 1: the question's id is 1"),
@@ -371,7 +371,7 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
         assert head == "id,'=1+1,feature id,'@cmd,answer"
         first = lines[0].split(",")
         path.write_text("\n".join([head, *(f"{line}{i}" for i, line in enumerate(lines))]))
-        assert float(first[1]) == study._storage.asked(0)[0][0, 0]
+        assert float(first[1]) == study._storage.round(0)[0].queries[0, 0]
     else:
         table = pq.read_table(path)
         assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "answer"]

@@ -162,9 +162,9 @@ def _identity(endpoint: dict[str, Any]) -> dict[str, Any]:
 def _resume(db: str, name: str, problem: dict[str, Any], endpoint: dict[str, Any]) -> Study | None:
     """Return the study that an earlier run began; refuse one that asks something else."""
     from mixsense.studies.registry import load_study
+    from mixsense.studies.storage.catalogue import study_names
     from mixsense.studies.storage.database import Database
     from mixsense.studies.storage.migrations import upgrade
-    from mixsense.studies.storage.storage import study_names
 
     database = Database(db, create=True)  # before the preflight: what is wrong with it costs no request
     if database.sqlite and not (file := Path(str(database.url.database))).exists():

@@ -152,7 +152,7 @@ def ask(
 
 
 def _no_question(study: Study, then: str = "") -> None:
-    from mixsense.studies.standing import STATES
+    from mixsense.studies.records import STATES
 
     state = study.progress().state
     typer.echo(f"mixsense: no question now ({state}: {STATES[state]}){then}", err=True)
@@ -274,7 +274,7 @@ def export(
 ) -> None:
     """Write all answers to a file or, with --open, questions for a field team to fill in."""
     from mixsense.studies.files import export_answers, export_open
-    from mixsense.studies.study import MOST
+    from mixsense.studies.study import MOST_AT_ONCE
 
     study = _load(db, name)
     if not open_:
@@ -282,7 +282,7 @@ def export(
             raise InvalidInput("--count goes with --open: all answers are exported without it")
         written = export_answers(study, file, force)
     else:
-        written = export_open(study, file, MOST if count is None else count, force)
+        written = export_open(study, file, MOST_AT_ONCE if count is None else count, force)
         if not written:
             _no_question(study, f"; {file} was not written")
     what = "questions" if open_ else "answers"
