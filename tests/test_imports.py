@@ -18,6 +18,7 @@ LAYERS = """
     errors
     arrays
     checks
+    toml_file
 
     metrics
     features
