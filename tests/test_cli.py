@@ -230,6 +230,33 @@ def test_ctrl_c_is_one_line(tmp_path, signal_):
     assert "--record" in stderr
 
 
+@pytest.mark.parametrize(("module", "words"), [("typer", ["--version"]), ("scipy", ["recover", "--simulate"])])
+def test_ctrl_c_while_modules_load_is_one_line(tmp_path, module, words):
+    (tmp_path / module).mkdir()
+    # In a callback of the import system, which loses exceptions, as everywhere else.
+    (tmp_path / module / "__init__.py").write_text(
+        "import time, weakref\n"
+        "class Thing: pass\n"
+        "def late(_):\n    open('loading', 'w').close()\n    time.sleep(60)\n"
+        "thing = Thing()\nwatched = weakref.ref(thing, late)\ndel thing\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mixsense", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "loading").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert (errors.startswith("mixsense: stopped"), errors.count("\n")) == (True, 1), errors
+
+
 METHOD = """
 from mixsense.methods.frugal.method import frugal
 def search(problem, rng, steer=True):
