@@ -19,7 +19,7 @@ from mixsense.cli.study_file import study_name
 from mixsense.errors import InvalidInput, OracleError
 
 if TYPE_CHECKING:
-    from mixsense.oracles.preflight import Preflight
+    from mixsense.oracles.preflight_report import Preflight
     from mixsense.problem import Problem
     from mixsense.recovery import Recovery
     from mixsense.studies.study import Study
@@ -201,7 +201,7 @@ def _begin(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]
 
 
 def _tell_resumed(study: Study) -> None:
-    from mixsense.oracles.preflight import Preflight
+    from mixsense.oracles.preflight_report import Preflight
 
     if study.notes.get("preflight"):
         typer.echo(Preflight.from_dict(study.notes["preflight"]).summary() + "\n  (made when the study began)")

@@ -168,15 +168,16 @@ def simulated(
 @contextlib.contextmanager
 def interruptible(oracle: Any) -> Iterator[None]:
     """Let Ctrl-C also end the waits of an oracle that tries again and again."""
-    stop = getattr(oracle, "stop", None)
-    if not callable(stop) or threading.current_thread() is not threading.main_thread():
+    from mixsense.oracles.abilities import Stoppable
+
+    if not isinstance(oracle, Stoppable) or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     before = signal.getsignal(signal.SIGINT)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        stop()
+        oracle.stop()
         if callable(before):
             before(number, frame)
         raise KeyboardInterrupt
