@@ -19,6 +19,7 @@ LAYERS = """
     arrays
     checks
     sqlite
+    toml_file
     metrics
     features
     problem
