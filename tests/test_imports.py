@@ -18,7 +18,8 @@ LAYERS = """
     errors
     arrays
     checks
-
+    sqlite
+    toml_file
     metrics
     features
     problem

@@ -160,7 +160,7 @@ def test_files_that_are_no_studies(tmp_path):
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE songs (title)")
     for name, words, creates in (
-        ("text.db", "is no SQLite file", False),
+        ("text.db", "is not an SQLite file", False),
         ("other.db", "is a database of another program", False),
         ("empty.db", "has no studies", True),
         ("none.db", "there is no database", True),
@@ -210,14 +210,14 @@ FILES = {
     "nuls.csv": (b"\0" * 1000, "line 1"),
     "latin.csv": ("id,answer\nOK,1\nÄ,1\n".encode("latin-1"), "line 3: not UTF-8"),
     "utf16.csv": ("id,answer\nID,1\n".encode("utf-16"), "line 1: not UTF-8"),
-    "line.csv": (b"id,answer\nOK,1\n" + b"9" * 10_000_000 + b",1\n", "line 3: no CSV (field larger"),
-    "quote.csv": (b'id,answer\nOK,1\n"ID,1\n', "no CSV (unexpected end of data)"),
+    "line.csv": (b"id,answer\nOK,1\n" + b"9" * 10_000_000 + b",1\n", "line 3: not CSV (field larger"),
+    "quote.csv": (b'id,answer\nOK,1\n"ID,1\n', "not CSV (unexpected end of data)"),
     "folder.csv": (None, "cannot be read"),
     "missing.csv": (..., "cannot be read"),
     "answers.xls": (b"id,answer\nID,1\n", "neither .csv nor .parquet"),
-    "text.parquet": (b"id,answer\nID,1\n", "is no Parquet file"),
+    "text.parquet": (b"id,answer\nID,1\n", "is not a Parquet file"),
     "missing.parquet": (..., "cannot be read"),
-    "cut.parquet": ("cut", "is no Parquet file"),
+    "cut.parquet": ("cut", "is not a Parquet file"),
     "nan.parquet": ({"id": ["ID"], "answer": [np.nan]}, "row 1: the answer is nan"),
     "text2.parquet": ({"id": ["OK", "ID"], "answer": ["1", "good"]}, "row 2: the answer is 'good'"),
     "ids.parquet": ({"id": [1, 2], "answer": [1.0, 2.0]}, "row 1: the question's id is 1"),
@@ -349,7 +349,7 @@ def test_a_file_with_answers_is_not_replaced(study, command, tmp_path):
     # Nothing is left to hand out: the exit code of `ask`, and no file is touched.
     for name, more in (("tuesday.csv", ()), ("monday.csv", ("--force",))):
         code, out, err = command("answers", "export", "tea", name, "--open", *more, "--db", "tea.db")
-        assert (code, out) == (3, "")
+        assert (code, out) == (5, "")
         assert f"{name} was not written" in one_line(err.strip())
         assert "waiting: all questions of this round are out" in err
     assert (path.read_text(), (tmp_path / "tuesday.csv").exists()) == (filled, False)
@@ -371,7 +371,7 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
         assert head == "id,'=1+1,feature id,'@cmd,answer"
         first = lines[0].split(",")
         path.write_text("\n".join([head, *(f"{line}{i}" for i, line in enumerate(lines))]))
-        assert float(first[1]) == study._storage.asked(0)[0][0, 0]
+        assert float(first[1]) == study._storage.round(0)[0].queries[0, 0]
     else:
         table = pq.read_table(path)
         assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "answer"]
@@ -419,18 +419,18 @@ range = [0.0, 50.0]
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("gamma = 0.4", "gamma = = 0.4", "is no TOML file"),
+        ("gamma = 0.4", "gamma = = 0.4", "is not a TOML file"),
         ("gamma = 0.4", "gamma = 'a'", "gamma is 'a'"),
         ("gamma = 0.4", "gama = 0.4", "has no option 'gama'"),
         ("gamma = 0.4", "url = 'x.db'", "'url' does not belong here"),
-        ("gamma = 0.4", "\0", "is no TOML file"),
+        ("gamma = 0.4", "\0", "is not a TOML file"),
         ('name = "tea"', "name = 7", "name is 7"),
         ("range = [0, 10]", "", "'strength' has no range"),
         ("range = [0, 10]", "range = [10, 0]", "strength"),
         ("range = [0, 10]", "ranges = [0, 10]", "a feature is"),
         ("range = [0, 10]", "range = 'wide'", "strength"),
         ('unit = "g/l"', "unit = 7", "units is"),
-        ("[[features]]", "[features]", "is no TOML file"),
+        ("[[features]]", "[features]", "is not a TOML file"),
         ("gamma = 0.4", "n = 4", "n is 4, and there are 2 [[features]]"),
         ('name = "strength"', 'name = "(intercept)"', "a feature is called '(intercept)'"),
         ('name = "tea"', 'name = ""', "name is ''"),
@@ -453,7 +453,7 @@ def test_commands_that_are_wrong(command, study, tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"name = '\xff'")
     cases = [
         (("create", "none.toml"), "cannot be read"),
-        (("create", "bad.toml"), "is no TOML file"),
+        (("create", "bad.toml"), "is not a TOML file"),
         (("create", "good.toml", "--name", ""), "name is ''"),
         (("release", "coffee"), "has no study"),
         (("ask", "coffee"), "has no study 'coffee' (it has 'tea')"),
@@ -520,8 +520,8 @@ def test_a_study_on_the_command_line(command, tmp_path):
     assert (code, out, "no estimate yet" in err) == (3, "", True)
     code, out, _ = command("answers", "export", "tea", "open.csv", "--open", "--json")
     count = json.loads(out)["questions"]
-    assert command("ask", "tea")[0] == 3  # all questions are out
-    assert command("answers", "export", "tea", "open2.csv", "--open", "--count", "3")[:2] == (3, "")
+    assert command("ask", "tea")[0] == 5  # all questions are out
+    assert command("answers", "export", "tea", "open2.csv", "--open", "--count", "3")[:2] == (5, "")
 
     study = ms.load_study("mixsense.db", "tea")
     ms.run_study(study, rate, workers=1, batch=50)
@@ -530,9 +530,9 @@ def test_a_study_on_the_command_line(command, tmp_path):
     assert "[bold]milk" in out
     result = ms.Recovery.from_json((tmp_path / "r.json").read_text())
     assert ms.Recovery.from_json(command("result", "tea", "--json")[1]) == result
-    assert command("ask", "tea")[0] == 4
+    assert command("ask", "tea")[0] == 6
     code, out, err = command("answers", "export", "tea", "open2.csv", "--open")
-    assert (code, out, "ended: there is a result" in err) == (4, "", True)
+    assert (code, out, "ended: there is a result" in err) == (6, "", True)
     assert not (tmp_path / "open2.csv").exists()
     code, out, _ = command("answers", "export", "tea", "answers.parquet")
     assert out == f"{result.queries:,} answers in answers.parquet\n"

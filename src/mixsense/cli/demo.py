@@ -1,20 +1,42 @@
-"""What `make demo` shows: two hidden vectors found before your eyes, frugally and as the paper does it."""
+"""The command `mixsense demo`: two hidden vectors found before your eyes, frugally and as the paper does it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import typer
 
-from mixsense.api import recover
 from mixsense.arrays import Array
+from mixsense.cli import options
+from mixsense.cli.output import check_picture, save_picture
 from mixsense.metrics import best_order, match_error
-from mixsense.oracles import SimulatedOracle, random_pair
-from mixsense.recovery import Recovery
+from mixsense.problem import DEFAULTS
+
+if TYPE_CHECKING:
+    from mixsense.recovery import Recovery
 
 N, K, M = 100, 5, 150
 """The paper's own simulation: length, coefficients of each vector, Gaussian queries."""
+
+
+def demo_command(
+    gap: options.Gap = 5.0,
+    gamma: Annotated[float, typer.Option(help="Precision that the frugal method stops at.")] = DEFAULTS["gamma"],
+    batch: Annotated[int, typer.Option(help="The paper's answers to each query; it shows about 100 and 600.")] = 100,
+    seed: options.Seed = 1,
+    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
+) -> None:
+    """Watch two hidden vectors being found, in the setting of the paper's own simulation.
+
+    n = 100, k = 5, noise σ = 1. First the frugal method, which knows none of that but n; then, to compare, the paper's
+    method with 150 Gaussian queries. The table shows the recovered coefficients beside the true ones, the picture too.
+    """
+    check_picture(out)
+    demo(gap, gamma, batch, seed, lambda r, truth: save_picture(lambda: r.plot(truth), out))
+    typer.echo(f"Picture: {out}")
 
 
 def demo(gap: float, gamma: float, batch: int, seed: int, draw: Callable[[Recovery, Array], None]) -> None:
@@ -35,6 +57,9 @@ def demo(gap: float, gamma: float, batch: int, seed: int, draw: Callable[[Recove
     """
     from rich.console import Console
     from rich.table import Table
+
+    from mixsense.api import recover
+    from mixsense.oracles import SimulatedOracle, random_pair
 
     console = Console()
     truth = random_pair(N, K, gap, seed=seed)

@@ -1,4 +1,4 @@
-"""What the settings of a study must be, besides those of its problem."""
+"""What the settings of a study must be, and how they are stored as text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput
+from mixsense.methods.registry import stored_name
+from mixsense.problem import Problem
 from mixsense.rounds import LARGEST_ANSWER
 
 INTERCEPT = "(intercept)"
@@ -58,7 +60,18 @@ def checked_lease(lease: Any) -> float:
     return as_float("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
 
 
-def as_json(problem: dict[str, Any]) -> str:
+def problem_as_stored(problem: Problem) -> dict[str, Any]:
+    """Return a problem as a dict whose method is a name, by which every other process finds it."""
+    name = stored_name(problem.method)
+    if name.startswith("__main__:"):
+        raise InvalidInput(
+            f"the method {name} is in the program that runs, where no other one finds it: define it at the top of a "
+            "module that can be imported"
+        )
+    return {**problem.to_dict(), "method": name}
+
+
+def as_json(values: dict[str, Any]) -> str:
     """Return plain values as JSON text that is read back to the last bit."""
 
     def plain(value: Any) -> Any:
@@ -67,7 +80,7 @@ def as_json(problem: dict[str, Any]) -> str:
         raise InvalidInput(f"a study stores its problem as text, and {shown(value)} has none: give plain values")
 
     try:
-        return json.dumps(problem, default=plain, allow_nan=False)
+        return json.dumps(values, default=plain, allow_nan=False)
     except InvalidInput:
         raise
     except (ValueError, TypeError):
