@@ -104,7 +104,7 @@ def _own(name: str, make: Make) -> Entry:
     kinds = {parameter.kind for parameter in given}
     places = [p.name for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(places) < 2 and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        raise InvalidInput(f"the method {name} takes too few arguments: give a generator function of (problem, rng, …)")
+        raise InvalidInput(f"the method {name} takes too little: give a generator function of (problem, rng, …)")
     named = [p.name for p in given if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in places[:2]]
     return Entry(
         name,
@@ -134,8 +134,8 @@ def stored_name(method: str | Make) -> str:
             found = False
     if not found:
         raise InvalidInput(
-            f"the method {name} cannot be found by its name from another process: define it at the top of a module of "
-            "its own, such as mylab.py, and give mylab.search or 'mylab:search'"
+            f"the method {name} cannot be found by its name: define it at the top of a module that other processes can "
+            "import, such as mylab.py, and give mylab.search or 'mylab:search'"
         )
     return name
 

@@ -6,7 +6,6 @@ import difflib
 import json
 import math
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -18,6 +17,7 @@ from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of, stored_name
 from mixsense.problem import DEFAULTS, NONE, Problem, as_eta
 from mixsense.sweeps.cell import RESULTS, Cell, check_setting
+from mixsense.toml_file import read_toml
 
 DEFAULT_SEEDS = 10
 """Seeds of each setting, if the file does not say."""
@@ -136,15 +136,11 @@ def read_grid(settings: Mapping[str, Any] | str | os.PathLike[str]) -> Grid:
     if not isinstance(settings, (str, os.PathLike)):
         kind = type(settings).__name__
         raise InvalidInput(f"settings is of type {kind}: give a TOML file, or a dictionary of the same form")
-    path = Path(settings)
+    given = read_toml(settings, "docs/sweeps.md")
     try:
-        return _grid(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is not a TOML file ({error}): see docs/sweeps.md for an example") from None
+        return _grid(given)
     except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}", **error.data) from None
+        raise InvalidInput(f"{Path(settings)}: {error}", **error.data) from None
 
 
 def _grid(settings: Mapping[str, Any]) -> Grid:
