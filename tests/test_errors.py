@@ -25,6 +25,12 @@ MISTAKES = [
     ({"n": 2.5}, "it must be a whole number"),
     ({"n": "20"}, "it must be a whole number"),
     ({"n": None}, "it must be a whole number"),
+    ({"n": True}, "n is True; it must be a whole number"),
+    ({"n": -(10**5000)}, "n is <int>; it must be at least 1"),
+    ({"n": 10**12}, "n is 1000000000000; it must be at most 1e+08"),
+    ({"n": np.ones((30, 30))}, "n is array([[1., 1., 1., 1., 1.,"),
+    ({"k": True}, "k is True; it must be a whole number"),
+    ({"k": np.True_}, "it must be a whole number"),
     ({"k": 0}, "k is 0; it must be at least 1"),
     ({"k": 21}, "give k between 1 and 20"),
     ({"k": 1.5}, "it must be a whole number"),
@@ -39,6 +45,11 @@ MISTAKES = [
     ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='paper'"),
     ({"gamma": 0.0}, "gamma is 0; it must be above 0"),
     ({"gamma": -0.1}, "it must be above 0"),
+    ({"gamma": True}, "gamma is True; it must be a real number"),
+    ({"gamma": np.array(True)}, "it must be a real number"),
+    ({"gamma": np.array([0.1])}, "it must be a real number"),
+    ({"sigma": False}, "sigma is False; it must be a real number"),
+    ({"eta": np.True_}, "it must be a real number"),
     ({"gamma": np.nan}, "it must be finite"),
     ({"gamma": None, "batch": None}, "needs one, such as gamma=0.1, or a fixed batch"),
     ({"eta": 0.0}, "eta is 0; it must be above 0"),
@@ -53,6 +64,13 @@ MISTAKES = [
     ({"method": "papr"}, "give one of 'frugal', 'paper'"),
     ({"max_queries": 0}, "max_queries is 0; it must be at least 1"),
     ({"max_queries": 10.5}, "it must be a whole number"),
+    ({"max_queries": True}, "max_queries is True; it must be a whole number"),
+    ({"max_queries": 10**30}, "it must be at most 1e+18"),
+    ({"weights": (True, False)}, "it must be a real number"),
+    ({"weights": np.ones((30, 3))}, "weights has 30 entries"),
+    ({"intercept": "no"}, "intercept is 'no': give True or False"),
+    ({"intercept": np.ones(3)}, "give True or False"),
+    ({"seed": True}, "seed is True: give a whole number"),
     ({"seed": -1}, "give a whole number of at least 0"),
     ({"seed": "abc"}, "give a whole number of at least 0"),
     ({"m": 1}, "m is 1; it must be at least 2"),
@@ -65,13 +83,15 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), MISTAKES, ids=lambda v: repr(v)[:40])
+@pytest.mark.parametrize(("change", "message"), MISTAKES, ids=lambda v: v if isinstance(v, str) else "".join(v))
 def test_a_mistake_is_told_before_anything_is_asked(change, message):
     arguments = {name: value for name, value in (GOOD | change).items() if value is not ...}
     asked = oracle()
     with pytest.raises(ms.InvalidInput, match=r".") as caught:
         ms.recover(asked, **arguments)
     assert message in str(caught.value)
+    assert str(caught.value).isprintable()  # one line
+    assert len(str(caught.value)) < 300
     assert isinstance(caught.value, ValueError)
     assert asked.count == 0
 
@@ -87,7 +107,8 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.SimulatedOracle([1.0, 2.0]), "needed is (2, n)"),
         (lambda: ms.SimulatedOracle([[1.0], [np.nan]]), "vectors[1, 0] is nan"),
         (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers of shape (2, n)"),
-        (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "two vectors of equal length"),
+        (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "vectors of equal length"),
+        (lambda: ms.SimulatedOracle([[True], [False]]), "must be real numbers of shape (2, n)"),
         (lambda: ms.SimulatedOracle(PAIR, sigma=-1), "it must be at least 0"),
         (lambda: ms.SimulatedOracle(PAIR, weights="estimate"), "needs its shares"),
         (lambda: oracle()(np.ones((2, 3)), 1), "this oracle takes (q, 20)"),
