@@ -60,6 +60,13 @@ def test_unknown_noise_that_is_none_ends_exactly():
         assert ms.match_error(r.vectors, PAIR) < 1e-8
 
 
+@pytest.mark.parametrize("method", ["frugal", "noiseless"])
+def test_where_there_is_no_noise_the_precision_may_be_zero(method):
+    r = ms.recover(oracle(sigma=0.0), 30, gamma=0, k=2, sigma=0, seed=3, method=method)
+    assert (r.status, r.error_bound) == ("certified", 0.0)
+    assert ms.match_error(r.vectors, PAIR) < 1e-8
+
+
 def test_every_method_names_its_options():
     for name in ENTRIES:
         wanted = {"steer"} if name == "frugal" else {"m", "constants"}

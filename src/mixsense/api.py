@@ -44,7 +44,7 @@ def recover(
     n : int
         Length of the vectors.
     gamma : float or None
-        Precision asked for; None spends `max_queries` (with method "frugal").
+        Precision asked for; None spends `max_queries` (with method "frugal"). 0 is allowed where ``sigma=0``.
     k : int, optional
         How many coefficients of each vector matter. The paper's methods need it (or the option `m`).
     sigma : float, optional

@@ -74,10 +74,10 @@ class Problem:
                 )
         if isinstance(self.gamma, str) and self.gamma == NONE:
             put("gamma", None)
-        if self.gamma is not None:
-            put("gamma", as_float("gamma", self.gamma, "the precision asked for, e.g. 0.1", 0.0, strict=True))
         if self.sigma is not None:
             put("sigma", as_float("sigma", self.sigma, "the noise's standard deviation, 0 if there is none", 0.0))
+        if self.gamma is not None:
+            put("gamma", _gamma(self.gamma, self.sigma, self.box))
         put("eta", as_eta("eta", self.eta))
         if self.max_queries is not None:
             hint = "the most answers that may be used"
@@ -130,6 +130,14 @@ def as_eta(name: str, value: Any) -> float:
     if eta >= 1:
         raise InvalidInput(f"{name} is {eta:g}; it must be below 1: e.g. 0.05", **{name: eta})
     return eta
+
+
+def _gamma(gamma: Any, sigma: float | None, box: Any) -> float:
+    """Return the precision asked for; 0 is one where there is no noise."""
+    # In a box the default method takes rounding for noise, and would ask for ever; "noiseless" needs no γ at all.
+    exact = sigma == 0 and box is None
+    hint = "the precision asked for, e.g. 0.1"
+    return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0, and no box)", 0.0, strict=not exact)
 
 
 def _weights(weights: Any) -> Weights | str | None:
