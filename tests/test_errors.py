@@ -11,6 +11,7 @@ import mixsense as ms
 from mixsense.methods.paper.constants import preset
 
 PAIR = ms.random_pair(20, 2, gap=4.0, seed=0)
+DATA = np.ones((50, 20))
 GOOD = {"n": 20, "k": 2, "sigma": 1.0, "m": 30, "batch": 50, "seed": 1, "method": "paper"}
 
 
@@ -109,11 +110,28 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.Recovery.from_json('{"mixsense": 1, "vectors": [[1], [1, 2]]}'), "not a mixsense result"),
         (lambda: ms.recover(oracle(), **(GOOD | {"sigma": None, "constants": "theory"})), "known sigma; give it"),
         (lambda: ms.recover(42, **GOOD), "needed is a callable oracle(queries, repeats)"),
+        (lambda: ms.recover((DATA, DATA[:, 0]), 20), "data you already have: ms.ReplayOracle([(queries, answers)])"),
+        (lambda: ms.ReplayOracle((DATA, DATA[:, 0])), "give a list of pairs, [(queries, answers)]"),
+        (lambda: ms.ReplayOracle([(DATA, DATA[:, 0])]), "answers (50,) do not match"),
+        (lambda: ms.ReplayOracle(None), "the record is None: give a list of pairs"),
+        (lambda: ms.ReplayOracle("a.jsonl"), "give a list of pairs"),
+        (lambda: ms.ReplayOracle([(DATA, DATA + np.nan)]), "answers[0, 0] is nan"),
+        (lambda: ms.ReplayOracle([(DATA * np.inf, DATA)]), "queries[0, 0] is inf"),
+        (lambda: ms.ReplayOracle([(DATA, 1e200 * DATA)]), "beyond 1e+100"),
+        (lambda: ms.ReplayOracle([(DATA, DATA.astype(str))]), "answers must be real numbers"),
+        (lambda: ms.ReplayOracle([(DATA, 1j * DATA)]), "answers must be real numbers"),
+        (lambda: ms.ReplayOracle([([[1.0]], [[10**400]])]), "answers must be real numbers"),
+        (lambda: ms.ReplayOracle([], then=5), "then is 5; needed is an oracle"),
+        (lambda: ms.ReplayOracle([])("abc", 1), "queries must be real numbers"),
+        (lambda: oracle()([[1.0], [1.0, 2.0]], 1), "queries must be real numbers: this oracle takes (q, 20)"),
+        (lambda: oracle()([[None] * 20], 1), "queries must be real numbers"),
+        (lambda: oracle()(np.full((1, 20), np.nan), 1), "queries[0, 0] is nan"),
+        (lambda: oracle().skip(-1), "count is -1; it must be at least 0"),
         (lambda: ms.SimulatedOracle([1.0, 2.0]), "needed is (2, n)"),
         (lambda: ms.SimulatedOracle([[1.0], [np.nan]]), "vectors[1, 0] is nan"),
-        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers of shape (2, n)"),
+        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers: needed is (2, n)"),
         (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "vectors of equal length"),
-        (lambda: ms.SimulatedOracle([[True], [False]]), "must be real numbers of shape (2, n)"),
+        (lambda: ms.SimulatedOracle([[True], [False]]), "must be real numbers: needed is (2, n)"),
         (lambda: ms.SimulatedOracle(PAIR, sigma=-1), "it must be at least 0"),
         (lambda: ms.SimulatedOracle(PAIR, weights="estimate"), "needs its shares"),
         (lambda: oracle()(np.ones((2, 3)), 1), "this oracle takes (q, 20)"),
@@ -139,6 +157,7 @@ def test_a_mistake_elsewhere_is_told_too(call, message):
     with pytest.raises(ms.InvalidInput, match=r".") as caught:
         call()
     assert message in str(caught.value)
+    assert str(caught.value).isprintable()  # one line
 
 
 def test_noisy_answers_to_the_noiseless_method_are_noticed_and_kept():

@@ -100,7 +100,8 @@ def recover(
     """
     if not callable(oracle):
         raise InvalidInput(
-            f"oracle is {shown(oracle)}; needed is a callable oracle(queries, repeats) that returns the answers",
+            f"oracle is {shown(oracle)}; needed is a callable oracle(queries, repeats) that returns the answers. For "
+            "data you already have: ms.ReplayOracle([(queries, answers)]) with the seed of the run that asked them",
             oracle=oracle,
         )
     seed = secrets.randbits(63) if seed is None else seed

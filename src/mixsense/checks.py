@@ -52,23 +52,40 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
 
 
+def as_reals(name: str, values: Any, needed: str, *, finite: bool = True, kinds: str = "iuf") -> Array:
+    """Return real numbers as a new float array of whatever shape, or say what is wrong with them.
+
+    `kinds` are those of NumPy's dtypes that are taken; "biuf" takes True and False for 1 and 0, too.
+
+    Examples
+    --------
+    >>> as_reals("answers", [[1, 2.5]], "one row a query")
+    array([[1. , 2.5]])
+    >>> as_reals("answers", [1, "2"], "one row a query")
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: answers must be real numbers: one row a query
+    """
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind not in kinds and found.size:
+            raise TypeError
+    except (ValueError, TypeError, OverflowError, RecursionError):  # unequal rows, text, dates, numbers without end
+        raise InvalidInput(f"{name} must be real numbers: {needed}") from None
+    if finite and not np.isfinite(found).all():
+        place = np.argwhere(~np.isfinite(found))[0]
+        where = ", ".join(map(str, place.tolist()))
+        raise InvalidInput(f"{name}[{where}] is {found[tuple(place)]}; needed are finite numbers")
+    return found.astype(np.float64)
+
+
 def as_vectors(vectors: ArrayLike, name: str = "vectors", models: int | None = 2) -> Array:
     """Return vectors as a finite (models, n) array, or say what is wrong with them; None takes any number of them."""
-    rows = "L" if models is None else models
-    try:
-        found = np.asarray(vectors)
-        if found.dtype.kind not in "iuf":
-            raise TypeError
-    except (ValueError, TypeError):
-        raise InvalidInput(f"{name} must be real numbers of shape ({rows}, n): vectors of equal length") from None
+    shape = f"({'L' if models is None else models}, n)"
+    found = as_reals(name, vectors, f"needed is {shape}, vectors of equal length")
     if found.ndim != 2 or 0 in found.shape or (models is not None and len(found) != models):
-        raise InvalidInput(
-            f"{name} has shape {found.shape}; needed is ({rows}, n): one row a vector", shape=found.shape
-        )
-    if not np.isfinite(found).all():
-        row, column = np.argwhere(~np.isfinite(found))[0]
-        raise InvalidInput(f"{name}[{row}, {column}] is {found[row, column]}; needed are finite numbers")
-    return found.astype(np.float64)
+        raise InvalidInput(f"{name} has shape {found.shape}; needed is {shape}: one row a vector", shape=found.shape)
+    return found
 
 
 def generator(seed: Any) -> np.random.Generator:
