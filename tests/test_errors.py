@@ -140,7 +140,7 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.random_pair(5, 2, gap=0.0), "gap is 0; it must be above 0"),
         (lambda: ms.random_pair(5, 3, gap=1.0, overlap=0), "give one between 1 and 3"),
         (lambda: ms.match_error(np.ones((2, 3)), np.ones((2, 4))), "they must be equal"),
-        (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (2, n)"),
+        (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (L, n)"),
         (lambda: ms.Recovery.from_json("{}"), "give the text that to_json() returned"),
         (lambda: ms.Recovery.from_json("no"), "not a mixsense result"),
         (lambda: ms.Recovery.from_json('{"mixsense": 99}'), "this program reads format 1"),

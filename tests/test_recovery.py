@@ -7,8 +7,12 @@ import math
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mixsense as ms
+from mixsense.recovery.digits import in_digits
+from mixsense.recovery.tables import MOST_COEFFICIENTS
 
 mpl.use("Agg")
 
@@ -33,14 +37,110 @@ def test_summary_names_what_matters():
         "uncertain: finished, but a check failed; diagnostics['warnings'] says which; 1,234 answers, error at most 0.25"
     )
     assert "sugar  " in text
-    assert "+1.500 ± 0.125" in text
+    assert "+1.50 ± 0.12" in text
     assert text.splitlines()[-1] == "warning: <odd> answers"
     assert str(FULL) == FULL.summary()
 
 
-def test_summary_hides_the_small_ones_and_says_so():
+# What is listed, and with how many digits
+
+
+def test_what_is_far_from_0_is_listed_whatever_its_unit():
+    # A price in cents beside a rating: 21 standard errors from 0, and a thousandth of the largest coefficient.
+    vectors = np.array([[0.021, 20.0, 0.5], [0.0, -15.0, 0.1]])
+    stderr = np.array([[0.001, 2.0, 1.0], [0.001, 2.0, 1.0]])
+    r = ms.Recovery(vectors, "certified", stderr=stderr, names=("price", "taste", "time"))
+    assert "+0.0210 ± 0.0010" in r.summary()
+    assert "+0.0210 ± 0.0010" in r._repr_html_()
+    assert "time" not in r.summary()
+    for page in (r.summary(), r._repr_html_()):
+        assert "(1 smaller coefficient is not shown)" in page
+
+
+@given(st.integers(0, 10_000))
+def test_nothing_three_standard_errors_from_0_is_hidden(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, MOST_COEFFICIENTS + 1))
+    units = 10.0 ** rng.uniform(-9, 9, n)
+    z = rng.standard_normal((2, n)) * 10.0 ** rng.uniform(-3, 3, n)
+    names = [f"<{j}>" for j in range(n)]
+    text = ms.Recovery(z * units, "open", stderr=np.tile(units, (2, 1))).summary(names)
+    for name, far in zip(names, np.abs(z).max(axis=0) >= 3, strict=True):
+        assert name in text or not far
+    listed = sum(name in text for name in names)
+    assert listed == n or f"({n - listed} smaller coefficient" in text
+
+
+def test_the_least_certain_ones_are_left_out_and_counted():
     vectors = np.linspace(1, 2, 80).reshape(2, 40)
     assert "(15 smaller coefficients are not shown)" in ms.Recovery(vectors, "certified").summary()
+    stderr = np.ones((2, 40))
+    stderr[:, :5] = 0.01  # small ones, and the most certain
+    text = ms.Recovery(vectors, "certified", stderr=stderr).summary()
+    listed = [line.split()[0] for line in text.splitlines()[2:-1]]
+    assert listed == [*map(str, range(5)), *map(str, range(20, 40))]
+    assert text.splitlines()[-1] == "(15 smaller coefficients are not shown)"
+
+
+def test_without_standard_errors_what_is_hidden_is_counted():
+    text = ms.Recovery(np.array([[100.0, 0.5, 0.2, 0.0, 1e-12], [0.0, 0.0, 0.0, 0.0, 0.0]]), "certified").summary()
+    assert "(2 smaller coefficients are not shown)" in text  # 0, and what rounding leaves, are no coefficients
+
+
+DIGITS = [
+    (-2.60971, 0.01894, "-2.610 ± 0.019"),
+    (0.0203, 0.0000412, "+0.020300 ± 0.000041"),
+    (0.02, 0.000961, "+0.02000 ± 0.00096"),
+    (3.0, 0.0996, "+3.00 ± 0.10"),
+    (0.99, 9.96, "+1 ± 10"),
+    (12345.6, 137.0, "+12350 ± 140"),
+    (250_000.0, 3000.0, "+250000 ± 3000"),
+    (1.23456789e9, 1.2e5, "+1.23457e+09 ± 0.00012e+09"),
+    (-2.13e-9, 1e-10, "-2.13e-09 ± 0.10e-09"),
+    (-0.0001, 0.12, "+0.00 ± 0.12"),
+    (1e9, 3.0, "+1.0000000e+09 ± 3.0e+00"),
+    (1.0, 1e-150, "+1.0000000 ± 1.0e-150"),
+    (5e-324, 5e-324, "+4.9e-324 ± 4.9e-324"),
+    (1e308, 1e307, "+1.00e+308 ± 0.10e+308"),
+    (1.0, 0.0, "+1.000 ± 0"),
+    (1.0, math.inf, "+1.000 ± inf"),
+    (0.25, math.nan, "+0.2500"),
+    (1234.0, math.nan, "+1234"),
+    (1.5e-7, math.nan, "+1.500e-07"),
+]
+
+
+@pytest.mark.parametrize(("value", "error", "text"), DIGITS, ids=[text for *_, text in DIGITS])
+def test_digits_follow_the_standard_error(value, error, text):
+    assert str(in_digits(value, error)) == text
+
+
+@given(st.floats(-9e3, 9e3), st.floats(1e-2, 1e3))  # up to eight digits
+def test_what_is_printed_is_the_number_to_a_tenth_of_its_error(value, error):
+    number = in_digits(value, error)
+    assert float(number.value) == pytest.approx(value, abs=0.051 * error)
+    assert float(number.error) == pytest.approx(error, rel=0.051)
+
+
+def test_columns_are_aligned_for_wide_letters_too():
+    r = ms.Recovery(
+        np.array([[1.0, 20.0, -0.003]] * 2),
+        "open",
+        stderr=np.array([[0.1, 2.0, 0.0001]] * 2),
+        names=("価格", "e\u0301", "b"),
+    )
+    _, head, wide, accent, plain = r.summary().splitlines()
+    assert wide.index("±") + 2 == accent.index("±") - 1 == plain.index("±")  # two letters of two columns; one of none
+    assert wide.index(".") + 2 == plain.index(".")
+    assert head.endswith("vector 2")
+
+
+def test_as_many_columns_as_vectors():
+    three = ms.Recovery(np.eye(3), "budget", weights=[0.5, 0.3, 0.2])
+    assert three.summary().splitlines()[0].endswith("shares 0.50, 0.30 and 0.20")
+    assert three.summary().splitlines()[1].split() == "coefficient vector 1 vector 2 vector 3".split()
+    assert three._repr_html_().count("<th>") == 4
+    assert ms.Recovery(np.ones((1, 2)), "single").summary().splitlines()[1].split() == ["coefficient", "vector", "1"]
 
 
 def test_html_is_escaped():
@@ -61,4 +161,25 @@ def test_pictures_show_truth_left_and_recovered_right():
     titles = [a.get_title() for a in axes.figure.axes]
     assert titles == ["truth: vector 1", "recovered: vector 1", "truth: vector 2", "recovered: vector 2"]
     assert len(FULL.plot().figure.axes) == 2
+    three = ms.Recovery(np.eye(3), "budget")
+    axes = three.plot(np.eye(3)[[1, 2, 0]])
+    assert len(axes.figure.axes) == 6
+    assert axes.lines[0].get_xdata() == [0]  # the third true vector is the first one found
+    with pytest.raises(ms.InvalidInput, match="they must be equal"):
+        three.plot(np.ones((2, 3)))
+    plt.close("all")
+
+
+def test_a_picture_says_what_it_does_not_show():
+    import matplotlib.pyplot as plt
+
+    vectors, stderr = np.array([[0.02, 30.0, 0.1, 0.0], [0.0] * 4]), np.array([[0.001, 2.0, 0.5, 1.0]] * 2)
+    axes = ms.Recovery(vectors, "budget", 7, stderr=stderr, names=("a", "b", "c\x1b", "d")).plot().figure.axes[0]
+    assert axes.lines[0].get_xdata().tolist() == [0, 1]
+    title = axes.figure.get_suptitle()
+    assert (
+        title
+        == "budget, 7 answers\n1 smaller coefficient is not shown; 1 too small to see on this scale: see summary()"
+    )
+    assert axes.figure.axes[1].get_xticklabels()[2].get_text() == "c\\x1b"
     plt.close("all")

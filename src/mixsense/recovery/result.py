@@ -94,8 +94,8 @@ class Recovery:
         >>> print(Recovery(np.array([[1.0, 0.0], [0.0, 2.0]]), "certified", 10, 0.1, 1.0).summary(["a", "b"]))
         certified: the promised precision is reached; 10 answers, error at most 0.1
         coefficient  vector 1  vector 2
-        a              +1.000         ·
-        b                   ·    +2.000
+        a              +1.000     ·
+        b               ·        +2.000
         """
         return as_text(as_table(self, names))
 
