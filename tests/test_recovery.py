@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
+import pickle
 
 import matplotlib as mpl
 import numpy as np
@@ -149,9 +152,155 @@ def test_html_is_escaped():
     assert page.count("<tr>") == 4
 
 
-def test_arrays_are_read_only():
-    with pytest.raises(ValueError, match="read-only"):
-        FULL.vectors[0, 0] = 1.0
+def test_arrays_are_read_only_in_copies_too():
+    full = ms.Recovery(VECTORS, "open", stderr=VECTORS**2, intercept=[1.0, 2.0], intercept_stderr=[1.0, 1.0])
+    for r in (full, copy.deepcopy(full), pickle.loads(pickle.dumps(full)), ms.Recovery.from_json(full.to_json())):
+        assert r == full
+        for name in ("vectors", "weights", "stderr", "intercept", "intercept_stderr"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(r, name)[0] = 1.0
+
+
+def test_repr_is_one_line():
+    r = ms.Recovery(np.ones((2, 100)), "certified", 687, 0.1361)
+    assert repr(r) == "<Recovery certified, 2 vectors of 100, 687 answers, error at most 0.136>"
+    assert repr(ms.Recovery(np.ones((1, 3)), "open")) == "<Recovery open, 1 vector of 3, 0 answers, no error bound>"
+
+
+# What a file may hold
+
+
+def test_what_is_no_number_is_stored_as_null():
+    odd = {"numpy": np.arange(2), "nan": math.nan, "pair": (np.float64(0.5), math.inf)}
+    r = ms.Recovery(VECTORS, "open", error_bound=math.nan, stderr=np.full((2, 3), np.nan), diagnostics=odd)
+    back = ms.Recovery.from_json(r.to_json())
+    assert back == r
+    assert back.error_bound == math.inf
+    assert np.isnan(back.stderr).all()
+    assert back.diagnostics == {"numpy": [0, 1], "nan": None, "pair": [0.5, None]}
+
+
+def test_diagnostics_that_have_no_text_are_named():
+    endless = {}
+    endless["again"] = endless
+    for diagnostics in ({"a": object()}, {"a": {(1, 2): 3}}, endless):
+        with pytest.raises(ms.InvalidInput, match="cannot be stored as JSON") as caught:
+            ms.Recovery(VECTORS, "open", diagnostics=diagnostics).to_json()
+        assert str(caught.value).isprintable()
+
+
+def test_control_characters_are_written_out():
+    escape = "\x1b[31mred\x07\n\u202e\ud800"
+    r = ms.Recovery(VECTORS, "open", names=(escape, "b", "c"), diagnostics={"warnings": [escape]})
+    for page in (r.summary(), r.summary([escape, "b", "c"]), r._repr_html_()):
+        assert page.replace("\n", "").isprintable()
+        assert page.count(r"\x1b[31mred\x07\n\u202e\ud800") == 2
+    assert ms.Recovery.from_json(r.to_json()).names[0] == escape
+
+
+DEEP = "[" * 100_000
+WRONG = [
+    ({"vectors": [1, 2]}, "vectors holds 1 in the place of a list"),
+    ({"vectors": [[[1]]]}, "vectors is [1]"),
+    ({"vectors": [[1], [1, 2]]}, "vectors of equal length"),
+    ({"vectors": []}, "needed is (L, n)"),
+    ({"vectors": [[], []]}, "needed is (L, n)"),
+    ({"vectors": [["1", 2, 3], [4, 5, 6]]}, "vectors is '1'"),
+    ({"vectors": [[True, 2, 3], [4, 5, 6]]}, "vectors is True"),
+    ({"vectors": [[None, 2, 3], [4, 5, 6]]}, "vectors is None"),
+    ({"vectors": [[math.nan, 2, 3], [4, 5, 6]]}, "NaN is no number"),
+    ({"vectors": [[-math.inf, 2, 3], [4, 5, 6]]}, "-Infinity is no number"),
+    ({"vectors": [[10**400, 2, 3], [4, 5, 6]]}, "vectors is inf; it must be finite"),
+    ({"weights": [0.2, 0.3, 0.5]}, "weights has shape (3,); needed is (2,)"),
+    ({"weights": [-1, 2]}, "shares that sum to 1"),
+    ({"weights": [0.5, 0.6]}, "shares that sum to 1"),
+    ({"weights": None}, "weights holds None"),
+    ({"stderr": [[1, 2, 3]]}, "stderr has shape (1, 3); needed is (2, 3)"),
+    ({"stderr": [[-1, 2, 3], [4, 5, 6]]}, "stderr has a value below 0"),
+    ({"stderr": "x"}, "stderr holds 'x'"),
+    ({"status": 5}, "status is 5"),
+    ({"status": ["open"]}, "status is ['open']"),
+    ({"status": "\x1b[2J"}, r"status is '\x1b[2J'"),
+    ({"queries": 1.5}, "queries is 1.5; it must be a whole number"),
+    ({"queries": -1}, "queries is -1"),
+    ({"queries": True}, "queries is True"),
+    ({"queries": 10**400}, "it must be at most 1e+18"),
+    ({"sigma": -1}, "sigma is -1"),
+    ({"sigma": "\x1b"}, "it must be a real number"),
+    ({"error_bound": -1}, "error_bound is -1"),
+    ({"error_bound": "inf"}, "it must be a real number"),
+    ({"diagnostics": [1]}, "diagnostics is [1]"),
+    ({"diagnostics": None}, "diagnostics is None"),
+    ({"diagnostics": {"a": math.nan}}, "NaN is no number"),
+    ({"diagnostics": {"warnings": "x"}}, "needed is a list of texts"),
+    ({"diagnostics": {"warnings": [5]}}, "needed is a list of texts"),
+    ({"names": ["a"]}, "1 names for 3 coefficients"),
+    ({"names": "abc"}, "names is 'abc'"),
+    ({"names": [1, 2, 3]}, "names is [1, 2, 3]"),
+    ({"intercept": [1]}, "intercept has shape (1,); needed is (2,)"),
+    ({"intercept": [None, 1]}, "intercept is None"),
+    ({"intercept_stderr": 3}, "intercept_stderr holds 3"),
+    ({"mixsense": True}, "its format is True"),
+    ({"mixsense": "\x1b"}, r"its format is '\x1b'"),
+    ({"mixsense": 2}, "this program reads format 1"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG, ids=[f"{[*change]}-{text}" for change, text in WRONG])
+def test_a_crooked_result_is_one_line(change, message):
+    check_refused(json.dumps(json.loads(FULL.to_json()) | change), message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (DEEP, "maximum recursion depth"),
+        (FULL.to_json().replace("[]", DEEP).replace("{", '{"a": ' + DEEP, 1), "maximum recursion depth"),
+        (FULL.to_json().replace("1.5", "1e999"), "'1e999' is beyond all numbers"),
+        (FULL.to_json().replace("1.5", "1" * 5000), "Exceeds the limit"),
+        ("[]", "it is []"),
+        (None, "not NoneType"),
+        (b"\xff\xfe\x00", "codec can't decode"),
+    ],
+    ids=["deep", "deep inside", "1e999", "digits", "list", "None", "bytes"],
+)
+def test_what_is_no_result_is_one_line(text, message):
+    check_refused(text, message)
+
+
+def check_refused(text, message):
+    with pytest.raises(ms.InvalidInput) as caught:
+        ms.Recovery.from_json(text)
+    assert message in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"vectors": np.full((2, 3), np.nan)}, "vectors[0, 0] is nan"),
+        ({"vectors": np.ones((3, 3)), "weights": [0.5, 0.5]}, "weights has shape (2,); needed is (3,)"),
+        ({"stderr": np.ones(3)}, "stderr has shape (3,); needed is (2, 3)"),
+        ({"names": ("a",)}, "1 names for 3 coefficients"),
+        ({"sigma": math.inf}, "it must be finite"),
+        ({"diagnostics": {1: 2}}, "needed is a dict with texts as keys"),
+    ],
+)
+def test_a_method_of_the_users_own_is_told_what_is_wrong(change, message):
+    with pytest.raises(ms.InvalidInput) as caught:
+        ms.Recovery(**{"vectors": VECTORS, "status": "open"} | change)
+    assert message in str(caught.value)
+
+
+def test_shares_are_equal_if_left_out():
+    assert ms.Recovery(np.eye(3), "open").weights.tolist() == [1 / 3] * 3
+
+
+@pytest.mark.parametrize("names", ["abc", 3, ["a"]])
+def test_names_for_a_summary_are_checked(names):
+    with pytest.raises(ms.InvalidInput, match="names"):
+        FULL.summary(names)
 
 
 def test_pictures_show_truth_left_and_recovered_right():
