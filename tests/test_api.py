@@ -80,11 +80,6 @@ def test_progress_hook_is_called():
     assert seen[-1].asked == r.queries
 
 
-def test_progress_is_quiet_without_a_terminal(capsys):
-    ms.recover(oracle(), **FIXED, seed=3, progress=True)
-    assert capsys.readouterr() == ("", "")
-
-
 def test_theory_is_refused_before_it_ruins_anyone():
     asked = oracle()
     with pytest.raises(ms.BudgetError, match=r"needs .* answers"):

@@ -63,7 +63,8 @@ def recover(
         Seed of the queries. The same seed and the same answers give the same result to the last bit. Without it one is
         drawn and stored in ``diagnostics["seed"]``.
     progress : bool or callable
-        True shows a progress bar (quiet lines where there is no terminal); a callable receives `Progress` objects.
+        True shows a progress bar on a terminal and in a notebook, and a line now and then elsewhere; a callable
+        receives `Progress` objects.
     features : sequence of str, optional
         What the n coordinates are called.
     box : sequence of (low, high), optional
