@@ -167,6 +167,6 @@ def test_certificates_are_checked(tmp_path, monkeypatch):
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "httpcore", None)
+    monkeypatch.setitem(sys.modules, "h11", None)
     with pytest.raises(ms.InvalidInput, match=r"pip install 'mixsense\[http\]'"):
         ms.HTTPOracle("http://127.0.0.1:9/")

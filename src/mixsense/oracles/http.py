@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
@@ -20,6 +21,9 @@ from mixsense.oracles.queries import as_queries
 from mixsense.oracles.retrying import Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
+
+_OPEN_ENDED = tuple(bytes([byte]) for byte in b"0123456789.eE+-")
+"""How a number ends that may go on: if its end is that of the connection, nobody knows whether it is whole."""
 
 
 class HTTPOracle:
@@ -60,6 +64,14 @@ class HTTPOracle:
         Answers given so far.
     requests : int
         Requests sent so far.
+
+    Notes
+    -----
+    A connection carries one request after the other, unless it is `fresh`, and HTTP has nothing that tells to which
+    request a reply belongs but their order. So whatever comes over a connection behind a reply, or before a request, is
+    an error: its answers could be shifted. What cannot be told from an answer is a reply too many that comes later than
+    a millisecond after the one before it, when the next request is out; it is found when the reply after it has come,
+    at the latest when the oracle is closed, which raises then. With ``fresh=True`` no reply can get to a wrong request.
 
     Examples
     --------
@@ -116,6 +128,7 @@ class HTTPOracle:
             self._fill(X, answers, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
+            self._check_idle()
         except OracleError as error:
             error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
             raise
@@ -176,7 +189,10 @@ class HTTPOracle:
                 sent += 1
                 end = min(end, time.monotonic() + self._limit)
                 try:
-                    reply = self._connections.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
+                    seconds = max(min(self._timeout, end - time.monotonic()), 0.001)
+                    reply = self._connections.post(content, seconds, halt)
+                except Halted:
+                    raise
                 except Transient as error:
                     reply, last, asked = None, str(error), error.target
                     continue
@@ -200,7 +216,25 @@ class HTTPOracle:
             status=status,
         )
 
+    def _check_idle(self, last: bool = False) -> None:
+        """Refuse the answers of a call, or in the end of all calls, if more came than was asked for."""
+        try:
+            self._connections.check(last)
+        except OracleError as error:
+            raise self._error(str(error), **error.data) from None
+
     def _number(self, reply: Reply) -> float:
+        packed = reply.headers.get("content-encoding", "identity").strip().lower()
+        if packed not in ("", "identity"):
+            raise self._error(
+                f"POST {reply.target}: the answer is packed ({one_line(packed, 40)}), which was not asked for: "
+                "let the service send plain JSON"
+            )
+        if not reply.framed and reply.content[-1:] in _OPEN_ENDED:
+            raise self._error(
+                f"POST {reply.target}: the answer {one_line(reply.content, 120)} has no length, and may be torn: "
+                "let the service send a Content-Length, or an object around the number"
+            )
         try:
             number = self._answer.read(reply.content)
         except OracleError as error:
@@ -252,21 +286,32 @@ class HTTPOracle:
         return self._seen_cookie
 
     def stop(self) -> None:
-        """Let every call end soon: requests that are out are waited for, no other is sent."""
+        """Let every call end soon: no request is sent any more, and those that are out are given up."""
         for halt in tuple(self._halts):  # without the lock: a signal handler may call this
             halt.set()
 
     def close(self) -> None:
-        """Stop what waits, and close the connections."""
+        """Stop what waits, and close the connections.
+
+        Raises
+        ------
+        OracleError
+            The service sent more replies than it was asked for: its answers cannot be trusted.
+        """
         self._closed = True
         self.stop()
-        self._connections.close()
+        try:
+            self._check_idle(last=True)
+        finally:
+            self._connections.close()
 
     def __enter__(self) -> HTTPOracle:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        # An error that is on its way already says more than what the service sent too much.
+        with contextlib.suppress(OracleError) if kind is not None else contextlib.nullcontext():
+            self.close()
 
     def __repr__(self) -> str:
         return f"HTTPOracle({str(self._connections.target)!r})"
