@@ -16,6 +16,7 @@ import mixsense as ms
 from http_service import MODELS, Service, two_models
 from mixsense.oracles.abilities import Callers, Closing, Stoppable
 from mixsense.oracles.preflight import cost
+from mixsense.oracles.retrying import backoff, retry_after
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -135,7 +136,13 @@ def test_what_passes_is_tried_again():
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(400, "body that the service expects"), (401, "env:TOKEN"), (404, "takes a POST"), (204, "status 200 is needed")],
+    [
+        (400, "body that the service expects"),
+        (401, "env:TOKEN"),
+        (404, "takes a POST"),
+        (204, "status 200 is needed"),
+        (999, "status 200 is needed"),
+    ],
 )
 def test_what_does_not_pass_fails_at_once(status, words):
     with Service(lambda call: (status, {}, b"")) as service, ms.HTTPOracle(service.url) as oracle:
@@ -167,6 +174,42 @@ def test_a_wait_beyond_the_limit_is_not_waited_for():
             ):
                 patient(X[:1], 1)
         assert len(service.calls) == 2
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "1e400", "inf", "nan", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_without_end_is_later_than_the_limit(text):
+    assert retry_after(text) == np.inf
+    with Service(lambda call: (503, {"Retry-After": text}, b"")) as service:
+        with ms.HTTPOracle(service.url, limit=1e300, timeout=1e300) as oracle:
+            with pytest.raises(ms.OracleError, match="would have to wait without end, and the limit is 1e"):
+                oracle(X[:1], 1)
+        assert len(service.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120.0),
+        ("1.5", 1.5),
+        ("-5", 0.0),
+        ("-" + "9" * 400, 0.0),
+        ("", 0.0),
+        ("soon", 0.0),
+        ("1_000", 0.0),
+        ("٣", 0.0),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 0.0),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", np.inf),
+        ("Fri, 99 Dec 2030 99:99:99 GMT", 0.0),
+        ("Fri, 31 Dec 2030 23:59:59 +9999999999", np.inf),
+    ],
+)
+def test_retry_after_of_every_kind(text, seconds):
+    found = retry_after(text)
+    assert found == seconds or (text.endswith("9999999999") and found in (0.0, np.inf))
+
+
+def test_a_thousand_retries_do_not_overflow():
+    assert 15 <= backoff(5000) <= 30
 
 
 def raw_server(serve):

@@ -18,7 +18,7 @@ from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, one_line
 from mixsense.errors import OracleError
 from mixsense.oracles.queries import as_queries
-from mixsense.oracles.retrying import Halted, Pace, backoff, may_pass, remedy, retry_after
+from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
 
@@ -98,8 +98,9 @@ class HTTPOracle:
     ) -> None:
         self._body, self._answer = Body(body, features), Answer(answer)
         self._concurrency = as_int("concurrency", concurrency, 1, "the most requests at a time")
-        self._timeout = as_float("timeout", timeout, "seconds for one request", 0.0, strict=True)
+        self._timeout = min(as_float("timeout", timeout, "seconds for one request", 0.0, strict=True), LONGEST_DELAY)
         self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
+        self._limit = min(self._limit, LONGEST_DELAY)
         self._retries = as_int("retries", retries, 0, "how often a question is sent again")
         self._pace = Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
         self._connections = Connections(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
@@ -176,7 +177,8 @@ class HTTPOracle:
             if attempt:
                 wait = self._wait(attempt, reply)
                 if time.monotonic() + wait > end:
-                    last += f"; the next try would be in {wait:.0f} s, and the limit is {self._limit:g} s"
+                    when = f"be in {wait:.0f} s" if wait < LONGEST_DELAY else "have to wait without end"
+                    last += f"; the next try would {when}, and the limit is {self._limit:g} s"
                     break
                 if halt.wait(wait):
                     raise Halted("stopped")

@@ -238,8 +238,11 @@ def _netloc(target: Target) -> bytes:
 def _hosts(hosts: Iterable[str]) -> set[str]:
     found = {hosts} if isinstance(hosts, str) else set(hosts)
     for host in found:
-        if not isinstance(host, str) or not re.fullmatch(r"[\w.\-]+(:\d+)?|\[[0-9a-fA-F:]+\](:\d+)?", host):
+        if not isinstance(host, str) or not re.fullmatch(r"[\w.\-]+(:[0-9]+)?|\[[0-9a-fA-F:]+\](:[0-9]+)?", host):
             raise InvalidInput(f"the host to allow is {host!r}: give a host or host:port, without http://")
+        port = re.search(r":([0-9]+)$", host.rpartition("]")[2] if "]" in host else host)
+        if port and not 1 <= int(port[1][:9]) <= 65535:
+            raise InvalidInput(f"the host to allow is {host!r}: give a port from 1 to 65535")
     return {host.lower().replace("[", "").replace("]", "") for host in found}
 
 
