@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Generator
+import inspect
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from mixsense.features.units import SLACK, Units
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import Method
+from mixsense.rounds import Method, Round
 from mixsense.rounds.in_units import in_units
 
 
@@ -39,15 +41,13 @@ def begin(problem: Problem) -> Method[Recovery]:
     entry = entry_of(problem.method)
     _check_options(entry, problem)
     rng, units = generator(problem.seed), problem.units
-    method = entry.make(problem, rng, **problem.options) if units is None else _boxed(entry, problem, units, rng)
-    if not isinstance(method, Generator):
-        raise InvalidInput(f"the method {entry.name} returned {type(method).__name__}: needed is a generator function")
+    method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
     return _named(method, entry, problem.names)
 
 
 def _check_options(entry: Entry, problem: Problem) -> None:
     for name in problem.options:
-        if name not in entry.options:
+        if name not in entry.options and not entry.any_options:
             like = difflib.get_close_matches(name, [*ARGUMENTS, *entry.options], 1)
             takes = f"it takes {', '.join(entry.options)}" if entry.options else "it takes none"
             hint = f"{takes}{f'; did you mean {like[0]!r}?' if like else ''}"
@@ -59,20 +59,60 @@ def _check_options(entry: Entry, problem: Problem) -> None:
 def _boxed(entry: Entry, problem: Problem, units: Units, rng: np.random.Generator) -> Method[Recovery]:
     """Run a method in a box; γ and the error bound are about the effects of half of each feature's range."""
     if entry.takes_box:
-        method = entry.make(problem, rng, **problem.options, box=units.coded())
+        method = _started(entry, problem, rng, box=units.coded())
         return in_units(method, units, units.half, units.middle)
     if units.intercept:
         raise InvalidInput(f"method {entry.name!r} has no intercept: use method='frugal', or leave intercept out")
     # Entries of Gaussian queries end at 3, those of their sums and differences at 6: the edge of the box.
     gamma = None if problem.gamma is None else problem.gamma / SLACK
-    scaled = replace(problem, gamma=gamma, limit=SLACK / 2)
-    return in_units(
-        entry.make(scaled, rng, **problem.options), units, units.reach() / SLACK, np.zeros(problem.n), SLACK
-    )
+    method = _started(entry, replace(problem, gamma=gamma, limit=SLACK / 2), rng)
+    return in_units(method, units, units.reach() / SLACK, np.zeros(problem.n), SLACK)
+
+
+def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: Any) -> Method[Recovery]:
+    """Call the method's function; whatever else it is than a generator function is named in one line."""
+    try:
+        inspect.signature(entry.make).bind(problem, rng, **problem.options, **box)
+    except TypeError as error:
+        raise InvalidInput(f"the method {entry.name} cannot be called: {error}; give it as an option") from None
+    method = entry.make(problem, rng, **problem.options, **box)
+    if not isinstance(method, Generator):
+        raise InvalidInput(
+            f"the method {entry.name} returned {type(method).__name__} when it was called: needed is a generator "
+            "function, which yields rounds"
+        )
+    return _checked(method, entry.name, problem.n)
+
+
+def _checked(method: Method[Recovery], name: str, n: int) -> Method[Recovery]:
+    """Pass on what a method yields and returns, after a check that it is what a method may yield and return."""
+
+    def recovery(found: Any) -> Recovery:
+        if not isinstance(found, Recovery):
+            raise InvalidInput(f"the method {name} returned {type(found).__name__}: needed is a Recovery in the end")
+        if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
+            raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
+        return found
+
+    def checked(best: Callable[[], Any]) -> Callable[[], Recovery]:
+        return lambda: recovery(best())
+
+    asked: Any = None
+    while True:
+        try:
+            current: Any = method.send(asked)
+        except StopIteration as stop:
+            return recovery(stop.value)
+        if not isinstance(current, Round):
+            raise InvalidInput(f"the method {name} yielded {type(current).__name__}: needed is a Round of queries")
+        if current.queries.shape[1] != n:
+            raise InvalidInput(
+                f"the method {name} asked queries of {current.queries.shape[1]} numbers, but n is {n}: give (q, {n})"
+            )
+        asked = yield current if current.estimate is None else replace(current, estimate=checked(current.estimate))
 
 
 def _named(method: Method[Recovery], entry: Entry, names: tuple[str, ...] | None) -> Method[Recovery]:
     r = yield from method
-    if not isinstance(r, Recovery):
-        raise InvalidInput(f"the method {entry.name} returned {type(r).__name__}: needed is a Recovery in the end")
-    return r if names is None else replace(r, names=names)
+    story = {**r.diagnostics, "method": r.diagnostics.get("method", entry.name)}
+    return replace(r, names=r.names if names is None else names, diagnostics=story)

@@ -12,12 +12,12 @@ from typing import Any
 
 import mixsense
 from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.sweeps.grid import Cell, Result
+from mixsense.sweeps.cell import Cell, Result
 
 APPLICATION = 0x6D697873  # "mixs", in the header of the file
 FORMAT = 1
 BUSY_SECONDS = 30.0
-OTHERS = (".toml", ".csv", ".parquet", ".png")
+NOT_FOR_CELLS = (".toml", ".csv", ".parquet", ".png")
 """Endings of a sweep's other files: what keeps the cells must not be written over by a table or a picture."""
 SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -137,7 +137,9 @@ def _open(path: Path | None) -> sqlite3.Connection:
             raise sqlite3.DatabaseError("another program's database")
     except sqlite3.Error as error:
         db.close()
-        raise InvalidInput(f"{path} is no file of a sweep ({error}): give another file, such as grid.sqlite") from None
+        raise InvalidInput(
+            f"{path} is not a file of a sweep ({error}): give another file, such as grid.sqlite"
+        ) from None
     if version > FORMAT:
         db.close()
         raise InvalidInput(f"{path} was written by a newer mixsense (format {version}): update mixsense")
@@ -147,7 +149,7 @@ def _open(path: Path | None) -> sqlite3.Connection:
 def _file(path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not Path(path).name:
         raise InvalidInput(f"out is {str(path)!r}: give the file that keeps the cells, such as grid.sqlite")
-    if Path(path).suffix in OTHERS:
+    if Path(path).suffix in NOT_FOR_CELLS:
         raise InvalidInput(
             f"out is {str(path)!r}, but the cells are kept in SQLite: give a name such as grid.sqlite; tables and "
             "pictures come with --export and --plot"
