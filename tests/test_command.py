@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,8 +44,8 @@ def test_contract(code, queries):
 def test_abilities_are_declared():
     with program(SUM) as oracle:
         assert isinstance(oracle, Closing)
+        assert isinstance(oracle, Stoppable)
         assert not isinstance(oracle, Callers)
-        assert not isinstance(oracle, Stoppable)
 
 
 def test_body_answer_and_names():
@@ -77,6 +80,10 @@ def test_threads_take_turns():
         ("input(); raise ValueError('boom')", r"exit code 1 .*last words: ValueError: boom"),
         ("os.kill(os.getpid(), 9)", r"exit code -9"),
         ("input(); os.close(1); time.sleep(60)", "closed its output"),
+        ("print(1, flush=True); time.sleep(60)", "wrote '1' without being asked"),
+        ("input(); print('1.5', end='', flush=True)", "exit code 0 before it answered"),
+        ("input(); print(json.dumps({'y': 1}), flush=True); input()", r'holds \{"y": 1\}; a JSON number'),
+        ('input(); print(\'{"id": 1, "id": 2}\', flush=True); input()', "it has 'id' twice"),
         ("input(); print('abc', flush=True); input()", "'abc' is not JSON"),
         ("input(); print('NaN', flush=True); input()", "NaN is not a JSON number"),
         ("input(); print('-Infinity', flush=True); input()", "not a JSON number"),
@@ -104,15 +111,161 @@ def test_a_slow_program_is_stopped():
             oracle(X[:1], 1)
 
 
-def test_lines_that_nobody_asked_for_are_refused():
-    with program("print(1, flush=True); time.sleep(600)") as oracle:
-        assert oracle(X[:1], 1) in (1.0,)  # a line before the first question cannot be told from its answer
-    with program("input(); print(1); print(2, flush=True); input(); input()") as oracle:
-        oracle(X[:1], 1)
-        while oracle._program._lines.empty():
-            time.sleep(0.01)
-        with pytest.raises(ms.OracleError, match="wrote '2' without being asked"):
+ECHO = "for i, line in enumerate(sys.stdin):\n    x = json.loads(line)['x'][0]\n"
+LONG = np.arange(40.0)[:, None]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(777, flush=True)\n" + ECHO + "    print(x, flush=True)",
+        ECHO + "    print(x, flush=True)\n    if i == 10: print(777, flush=True)",
+        ECHO + "    print(x, flush=True)\n    if i == 10: time.sleep(0.001); print(777, flush=True)",
+        ECHO + "    if i == 10: print(777, flush=True)\n    print(x, flush=True)",
+        ECHO + "    print(x, flush=True)\n    if i == 10: print(end='7', flush=True)",
+        ECHO + "    print(x, flush=True); print(x, flush=True)",
+        # Buffered: it comes when the program ends, or in the middle.
+        ECHO + "    os.write(1, f'{x}\\n'.encode())\n    if i == 10: print(777)",
+        ECHO + "    os.write(1, f'{x}\\n'.encode())\n    print('7' * 400)",
+        # Slower than the silence after an answer: found at the end.
+        ECHO
+        + "    time.sleep(0.01)\n    print(x, flush=True)\n    if i == 10: time.sleep(0.005); print(777, flush=True)",
+    ],
+)
+def test_one_line_too_many_never_passes(code):
+    for _ in range(5):
+        with pytest.raises(ms.OracleError, match=r"without being asked|not JSON|more than 100,000 bytes"):
+            with program(code) as oracle:
+                oracle(LONG, 1)
+
+
+def test_a_line_too_many_is_found_before_an_answer_is_wrong():
+    # With a fast program the silence after each answer is enough: what came until then is right.
+    code = ECHO + "    print(x, flush=True)\n    if i == 10: print(777, flush=True)"
+    for _ in range(4):
+        with program(code, settle=0.05) as oracle:
+            with pytest.raises(ms.OracleError, match="wrote '777' without being asked") as caught:
+                oracle(LONG, 1)
+            assert caught.value.data["received"] == "777"
+            assert oracle.count == 10
+
+
+def test_an_id_that_is_repeated_tells_answers_apart():
+    named = "for i, line in enumerate(sys.stdin):\n    q = json.loads(line)\n"
+    reply = "print(json.dumps({'id': q['id'], 'y': q['x'][0]}), flush=True)\n"
+    with program(named + "    " + reply) as oracle:
+        start = time.monotonic()
+        assert np.array_equal(oracle(LONG, 5), np.repeat(LONG, 5, axis=1))
+        assert oracle._repeats_ids
+        assert time.monotonic() - start < 30
+    lagging = named + f"    if i == 3: q, kept = kept, q\n    kept = q\n    {reply}"
+    with pytest.raises(ms.OracleError, match="has another id than the query"), program(lagging) as oracle:
+        oracle(LONG, 1)
+    late = named + f"    {reply}    if i == 3: time.sleep(0.05); print(777, flush=True)"
+    with pytest.raises(ms.OracleError, match=r"answer 777 has no id|without being asked"), program(late) as oracle:
+        oracle(LONG, 1)
+    deep = named + "    print(json.dumps({'id': q['id'], 'out': [q['x'][0]]}), flush=True)"
+    with program(deep, answer="out[0]") as oracle:
+        assert np.array_equal(oracle(LONG, 1), LONG)
+    # An id of the program's own is no business of ours where none was sent.
+    own = "for line in sys.stdin: print(json.dumps({'id': 5, 'y': json.loads(line)['x'][0]}), flush=True)"
+    with program(own, body='{"x": "$x"}', answer="y") as oracle:
+        assert np.array_equal(oracle(LONG, 1), LONG)
+
+
+@pytest.mark.parametrize("more", ["time.sleep(60)", "time.sleep(0.1)\nwhile True: print(2, flush=True)"])
+def test_a_program_that_closes_its_input_is_not_asked_again(more):
+    code = f"input(); print(1, flush=True); os.close(0); {more}"
+    with program(code) as oracle:
+        assert oracle(X[:1], 1) == 1
+        time.sleep(0.05)
+        with pytest.raises(ms.OracleError, match="closed its input"):
             oracle(X[:1], 1)
+
+
+def test_a_program_that_never_reads_is_not_waited_for():
+    wide = np.ones((1, 200_000))  # more than a pipe holds
+    with program("time.sleep(600)", timeout=0.3) as oracle:
+        start = time.monotonic()
+        with pytest.raises(ms.OracleError, match=r"did not answer within 0\.3 s"):
+            oracle(wide, 1)
+        assert time.monotonic() - start < 10
+
+
+def test_stop_ends_a_call_at_once():
+    with program("time.sleep(600)", timeout=500) as oracle:
+        caught = []
+
+        def ask():
+            try:
+                oracle(X, 1)
+            except ms.OracleError as error:
+                caught.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        while len(oracle._halts) < 2 or oracle._program is None:
+            time.sleep(0.01)
+        start = time.monotonic()
+        oracle.stop()
+        for thread in threads:
+            thread.join(60)
+        assert time.monotonic() - start < 10
+        assert [str(error) for error in caught] == 2 * [f"the program {sys.executable} was stopped before it answered"]
+
+
+def test_ctrl_c_ends_a_call_and_the_program(tmp_path):
+    mark = tmp_path / "pid"
+    code = f"""
+import sys, mixsense as ms
+inner = "import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+try:
+    ms.CommandOracle([sys.executable, "-c", inner], timeout=500)([[1.0]], 1)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as running:
+        pid = pid_in(mark)
+        running.send_signal(signal.SIGINT)
+        assert running.communicate(timeout=60)[0] == "interrupted\n"
+    assert gone(pid)
+
+
+def pid_in(mark):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if mark.exists() and mark.read_text():
+            return int(mark.read_text())
+        time.sleep(0.01)
+    raise AssertionError("it did not start")
+
+
+def gone(pid):
+    """Whether a process ends within seconds; one that only waits for its parent has ended."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+            os.kill(pid, 0)
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("ignore", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"])
+@pytest.mark.parametrize("quiet", [True, False])
+def test_children_of_the_program_end_with_it(ignore, quiet, tmp_path):
+    mark = tmp_path / "pid"
+    stdio = "stdin=-3, stdout=-3, stderr=-3" if quiet else ""
+    child = f"import os, signal, time\n{ignore}open({str(mark)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    code = f"import subprocess\nsubprocess.Popen([sys.executable, '-c', {child!r}], {stdio})\n" + SUM
+    with program(code) as oracle:
+        oracle(X[:1], 1)
+        pid = pid_in(mark)
+    assert gone(pid)
 
 
 def test_a_failure_keeps_what_came_and_the_next_call_starts_anew(tmp_path):

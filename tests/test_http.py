@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import socket
 import threading
@@ -15,6 +16,7 @@ import mixsense as ms
 from http_service import MODELS, Service, two_models
 from mixsense.oracles.abilities import Callers, Closing, Stoppable
 from mixsense.oracles.preflight import cost
+from mixsense.oracles.retrying import backoff, retry_after
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -134,7 +136,13 @@ def test_what_passes_is_tried_again():
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(400, "body that the service expects"), (401, "env:TOKEN"), (404, "takes a POST"), (204, "status 200 is needed")],
+    [
+        (400, "body that the service expects"),
+        (401, "env:TOKEN"),
+        (404, "takes a POST"),
+        (204, "status 200 is needed"),
+        (999, "status 200 is needed"),
+    ],
 )
 def test_what_does_not_pass_fails_at_once(status, words):
     with Service(lambda call: (status, {}, b"")) as service, ms.HTTPOracle(service.url) as oracle:
@@ -166,6 +174,42 @@ def test_a_wait_beyond_the_limit_is_not_waited_for():
             ):
                 patient(X[:1], 1)
         assert len(service.calls) == 2
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "1e400", "inf", "nan", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_without_end_is_later_than_the_limit(text):
+    assert retry_after(text) == np.inf
+    with Service(lambda call: (503, {"Retry-After": text}, b"")) as service:
+        with ms.HTTPOracle(service.url, limit=1e300, timeout=1e300) as oracle:
+            with pytest.raises(ms.OracleError, match="would have to wait without end, and the limit is 1e"):
+                oracle(X[:1], 1)
+        assert len(service.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120.0),
+        ("1.5", 1.5),
+        ("-5", 0.0),
+        ("-" + "9" * 400, 0.0),
+        ("", 0.0),
+        ("soon", 0.0),
+        ("1_000", 0.0),
+        ("٣", 0.0),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", 0.0),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", np.inf),
+        ("Fri, 99 Dec 2030 99:99:99 GMT", 0.0),
+        ("Fri, 31 Dec 2030 23:59:59 +9999999999", np.inf),
+    ],
+)
+def test_retry_after_of_every_kind(text, seconds):
+    found = retry_after(text)
+    assert found == seconds or (text.endswith("9999999999") and found in (0.0, np.inf))
+
+
+def test_a_thousand_retries_do_not_overflow():
+    assert 15 <= backoff(5000) <= 30
 
 
 def raw_server(serve):
@@ -221,6 +265,125 @@ def test_torn_answers_and_dead_services_are_tried_again():
     with ms.HTTPOracle(gone.url, retries=1) as oracle:
         with pytest.raises(ms.OracleError, match=r"after 2 tries.*no connection"):
             oracle(X[:1], 1)
+
+
+def reply_of(text, head=b""):
+    return b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: %d\r\n\r\n" % len(text) + text
+
+
+def asked(client):
+    """Read one request; its first number, None at the end."""
+    data = b""
+    while b"}" not in data:
+        part = client.recv(65536)
+        if not part:
+            return None
+        data += part
+    return json.loads(data.partition(b"\r\n\r\n")[2])["x"][0]
+
+
+def answering(answer):
+    """A server that answers each request of a connection by answer(client, number of the request, its first number)."""
+
+    def serve(client):
+        with contextlib.suppress(OSError), client:
+            i = 0
+            while (x := asked(client)) is not None:
+                answer(client, i, x)
+                i += 1
+
+    return raw_server(serve)
+
+
+def y(number):
+    return b'{"y": %g}' % number
+
+
+def twice(client, i, x):
+    client.sendall(reply_of(y(x)) + (reply_of(y(777)) if i == 5 else b""))
+
+
+def twice_in_turn(client, i, x):
+    client.sendall(reply_of(y(x)))
+    if i == 5:
+        client.sendall(reply_of(y(777)))
+
+
+def twice_soon(client, i, x):
+    client.sendall(reply_of(y(x)))
+    if i == 5:
+        time.sleep(0.0002)
+        client.sendall(reply_of(y(777)))
+
+
+def twice_late(client, i, x):
+    time.sleep(0.003)
+    client.sendall(reply_of(y(x)))
+    if i == 5:
+        time.sleep(0.002)
+        client.sendall(reply_of(y(777)))
+
+
+@pytest.mark.parametrize("answer", [twice, twice_in_turn, twice_soon, twice_late])
+def test_a_reply_that_nobody_asked_for_is_never_an_answer(answer):
+    server, url = answering(answer)
+    with server:
+        for _ in range(5):
+            with pytest.raises(ms.OracleError, match=r"sent 'HTTP/1\.1 200 OK.*' without being asked"):
+                with ms.HTTPOracle(url, concurrency=1) as oracle:
+                    oracle(np.arange(40.0)[:, None], 1)
+
+
+def test_a_reply_that_is_longer_than_it_says_is_refused():
+    server, url = answering(lambda client, i, x: client.sendall(reply_of(b"12") + b".5"))
+    with server, ms.HTTPOracle(url, answer="") as oracle:
+        with pytest.raises(ms.OracleError, match=r"sent '\.5' without being asked"):
+            oracle(X[:1], 1)
+
+
+@pytest.mark.parametrize("more", [b"\r\n", b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"])
+def test_a_connection_that_is_given_up_politely_is_no_error(more):
+    def answer(client, i, x):
+        client.sendall(reply_of(y(x)))
+        if i == 2:
+            time.sleep(0.0003)
+            client.sendall(more)
+
+    server, url = answering(answer)
+    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+        assert oracle(X, 3)[:, 0].tolist() == [0, 3, 6, 9]
+
+
+@pytest.mark.parametrize(
+    ("head", "content", "words"),
+    [
+        (b"", b"12", "has no length, and may be torn"),
+        (b"", b"1.5e", "has no length, and may be torn"),
+        (b"Content-Encoding: gzip\r\nContent-Length: 2\r\n", b"12", r"is packed \(gzip\)"),
+    ],
+)
+def test_a_number_that_may_be_torn_is_refused(head, content, words):
+    def answer(client, i, x):
+        client.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + content)
+        client.shutdown(socket.SHUT_RDWR)
+
+    server, url = answering(answer)
+    with server, ms.HTTPOracle(url, answer="") as oracle:
+        with pytest.raises(ms.OracleError, match=words):
+            oracle(X[:1], 1)
+    server, url = answering(lambda client, i, x: (client.sendall(b"HTTP/1.1 200 OK\r\n\r\n12\n"), client.close()))
+    with server, ms.HTTPOracle(url, answer="") as oracle:
+        assert oracle(X[:1], 1) == 12
+
+
+def test_stop_ends_a_request_that_is_out():
+    server, url = answering(lambda client, i, x: time.sleep(30))
+    with server, ms.HTTPOracle(url, timeout=500) as oracle:
+        threading.Timer(0.3, oracle.stop).start()
+        start = time.monotonic()
+        with pytest.raises(ms.OracleError, match="stopped"):
+            oracle(X, 1)
+        assert time.monotonic() - start < 10
 
 
 def test_a_huge_answer_is_refused():

@@ -18,6 +18,7 @@ LAYERS = """
     errors
     arrays
     checks
+
     sqlite
     toml_file
     metrics

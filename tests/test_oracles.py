@@ -58,7 +58,7 @@ def test_replay_goes_on_with_another_oracle():
 
 
 def test_replay_refuses_a_crooked_record():
-    with pytest.raises(ms.InvalidInput, match="pairs of queries"):
+    with pytest.raises(ms.InvalidInput, match="list of pairs"):
         ms.ReplayOracle([(X, [[1.0]])])
 
 
@@ -127,6 +127,43 @@ def test_record_of_another_run_is_refused(tmp_path):
     path.write_text(json.dumps([1, 2]) + "\n")
     with pytest.raises(ms.InvalidInput, match="is not a record of answers"):
         RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})
+
+
+GOOD_LINE = '{"mixsense_record": 1, "run": {}}'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["[" * 100_000],
+        [GOOD_LINE, "[" * 100_000],
+        ['{"mixsense_record": 2, "run": {}}'],
+        ['{"mixsense_record": 1, "run": 5}'],
+        ['{"mixsense_record": 1, "run": [1]}'],
+        ['{"mixsense_record": 1, "run": {"\\u001b[2J": 1}}'],
+        [GOOD_LINE, "5"],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[NaN]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[NaN]], "group": [[0]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [["1"]], "group": [[0]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[null]], "group": [[0]]}'],
+        [GOOD_LINE, f'{{"queries": [[1, 2]], "answers": [[{10**400}]], "group": [[0]]}}'],
+        [GOOD_LINE, f'{{"queries": [[1, 2]], "answers": [[1]], "group": [[{10**30}]]}}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[1]], "group": [[0.5]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[1]], "group": [[0, 1]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[1]], "\\u001b[2J": 3}'],
+    ],
+    ids=lambda lines: lines[-1][:60],
+)
+def test_a_crooked_file_is_one_line(tmp_path, lines):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ms.InvalidInput) as caught:
+        RecordedOracle(ms.SimulatedOracle(PAIR), path, {})
+    assert str(caught.value).isprintable()
+
+
+def test_answers_of_yes_and_no_can_be_replayed():
+    assert ms.ReplayOracle([(X[:1], [[True, False]])])(X[:1], 2).tolist() == [[1.0, 0.0]]
 
 
 def test_a_skipped_stream_goes_on_where_it_was():

@@ -63,6 +63,14 @@ def test_preflight_sees_saturation():
     assert "not two linear models" in report["linear"].text
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.001])
+def test_preflight_of_probabilities_says_that_the_answer_is_to_be_transformed(noise):
+    score, rng = two_models(3, FAR, 0.0), random.Random(4)
+    levels, report = look(lambda call: 0.99 / (1 + np.exp(-score(call.x) / 2)) + rng.uniform(0, noise))
+    assert levels["linear"] == "problem"
+    assert "logit log(p / (1 - p)) may be linear: transform the answer, not the inputs" in report["linear"].text
+
+
 def by_caller(caller_of, cookie=False):
     """Route each caller to one model for good."""
     models, rng, lock = {}, random.Random(5), threading.Lock()

@@ -68,6 +68,23 @@ def test_wrong_addresses_are_refused(url):
     assert "pw" not in str(caught.value)
 
 
+@pytest.mark.parametrize("port", ["0", "00", "65536", "99999999999", "-1", "٣"])
+def test_ports_that_nobody_can_listen_at_are_refused(port):
+    with pytest.raises(ms.InvalidInput, match="address"):
+        ms.HTTPOracle(f"http://127.0.0.1:{port}/")
+    with pytest.raises(ms.InvalidInput, match="host to allow"):
+        ms.HTTPOracle("http://127.0.0.1:9/", hosts=[f"127.0.0.1:{port}"])
+
+
+@pytest.mark.parametrize(
+    "url", ["http://u:pw@h:99999/", "u:pw@host/", "ftp://u:pw@h/", "http://[u:pw@h/", "h?pw", "h#pw"]
+)
+def test_wrong_addresses_do_not_show_what_may_be_a_key(url):
+    with pytest.raises(ms.InvalidInput, match="the address") as caught:
+        ms.HTTPOracle(url)
+    assert "pw" not in str(caught.value)
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_elsewhere_are_refused(status):
     with Service(total) as other, Service(lambda call: (status, {"Location": other.url}, b"")) as service:
@@ -167,6 +184,6 @@ def test_certificates_are_checked(tmp_path, monkeypatch):
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "httpcore", None)
+    monkeypatch.setitem(sys.modules, "h11", None)
     with pytest.raises(ms.InvalidInput, match=r"pip install 'mixsense\[http\]'"):
         ms.HTTPOracle("http://127.0.0.1:9/")

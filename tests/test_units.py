@@ -113,6 +113,10 @@ BAD = [
     ({"box": [(0, 1), (0, "x"), (0, 1)]}, "box of feature 'b'"),
     ({"box": [(0, 1), (0, float("inf")), (0, 1)]}, "box of feature 'b'"),
     ({"box": [(0, 1), (0, 1, 2), (0, 1)]}, "'b' has 3 numbers"),
+    ({"box": [(0, 1), (False, True), (0, 1)]}, "box is False; it must be a real number: the box of feature 'b'"),
+    ({"box": [(0, 1), (-1e308, 1e308), (0, 1)]}, "'b' is \\(-1e\\+308, 1e\\+308\\): .*up to 1e\\+100"),
+    ({"box": [(0, 1), (0, 5e-324), (0, 1)]}, "'b' is \\(0, 4.94066e-324\\): .*further apart"),
+    ({"box": [(0, 1), (1e17, 1e17 + 16), (0, 1)]}, "'b' is .*further apart"),
     ({"box": "0,1"}, "give \\(low, high\\) for each feature"),
     ({"box": 3}, "give \\(low, high\\) for each feature"),
     ({"box": [(0, 1)] * 3, "intercept": "yes"}, "give True or False"),
@@ -127,15 +131,18 @@ BAD = [
     ({"features": ["a", "b"]}, "2 features for n = 3"),
     ({"features": ["a", "b", "b"]}, "two features are called 'b'"),
     ({"features": ["a", "b", ""]}, "give printable text"),
+    ({"features": ["a", "b", "\x1b[2J"]}, r"name is '\\x1b\[2J': give printable text"),
     ({"features": "abc"}, "a list of 3 names"),
+    ({"features": np.array([["a", "b", "c"]] * 9)}, "a list of 3 names"),
 ]
 
 
 @pytest.mark.parametrize(("given", "message"), BAD, ids=[str(i) for i in range(len(BAD))])
 def test_mistakes_are_named(given, message):
     given = {"features": ["a", "b", "c"], **given}
-    with pytest.raises(ms.InvalidInput, match=message):
+    with pytest.raises(ms.InvalidInput, match=message) as caught:
         ms.recover(lambda X, repeats: np.zeros((len(X), repeats)), 3, **given)
+    assert str(caught.value).isprintable()  # one line
 
 
 @pytest.mark.parametrize("rating", ["always 4", "3 or 4", "mostly 4"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NoReturn
@@ -17,6 +19,8 @@ BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """One thread each: on a busy machine two that wait for each other are many times slower, since matrices are small."""
 FOLDER = os.path.dirname(__file__)
 """Where the commands are."""
+PATIENCE = 2.0
+"""Seconds that Ctrl-C waits for a module that is being loaded."""
 STOPPED = "stopped; sweep, audit and recover --record go on with the same command"
 
 
@@ -57,17 +61,13 @@ def _leave(code: ExitCode, text: Any) -> NoReturn:
 
 @contextlib.contextmanager
 def _ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C be a KeyboardInterrupt in a running command, and end the process at once while modules are loaded.
-
-    There an exception may be lost, since callbacks of the import system ignore it; and one in a text that is executed
-    (dataclasses, annotations) makes Python change the exit code.
-    """
+    """Let Ctrl-C end the process at once until a command has begun; then it is a KeyboardInterrupt, as ever."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler:  # somebody else's affair; under nohup it is ignored
         yield
         return
     try:
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGINT, _Interrupt())
     except ValueError:  # not the main thread
         yield
         return
@@ -77,22 +77,46 @@ def _ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    if not _in_command(frame):
-        _end_at_once()
-    raise KeyboardInterrupt
+class _Interrupt:
+    """What Ctrl-C does.
+
+    A command that is loading a module is interrupted when the module is there: before, the exception may be lost, since
+    callbacks of the import system ignore it, and one in a text that is executed (dataclasses, annotations) makes Python
+    change the exit code.
+    """
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        begun, loading = _where(frame)
+        if not begun:
+            _end_at_once()
+        if not loading:
+            raise KeyboardInterrupt
+        self._first = self._first or time.monotonic()
+        if time.monotonic() > self._first + PATIENCE:
+            _end_at_once()
+        _thread.start_new_thread(_again, (_thread.get_ident(),))
 
 
-def _in_command(frame: FrameType | None) -> bool:
-    """Return whether a command has begun, and is not loading a module."""
-    begun = False
+def _again(main_thread: int) -> None:
+    time.sleep(0.01)
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main_thread, signal.SIGINT)  # a real one: it wakes a thread that waits
+    else:
+        _thread.interrupt_main()
+
+
+def _where(frame: FrameType | None) -> tuple[bool, bool]:
+    """Return whether a command has begun, and whether a module is being loaded."""
+    begun = loading = False
     while frame is not None and frame.f_code is not main.__code__:
-        file = frame.f_code.co_filename
-        if file.startswith("<frozen importlib"):
-            return False
-        begun |= file.startswith(FOLDER)
+        code = frame.f_code
+        begun |= code.co_filename.startswith(FOLDER) and code.co_name != "<module>"
+        loading |= code.co_filename.startswith("<frozen importlib")
         frame = frame.f_back
-    return begun
+    return begun, loading
 
 
 def _end_at_once() -> NoReturn:

@@ -173,14 +173,13 @@ def interruptible(oracle: Any) -> Iterator[None]:
     if not isinstance(oracle, Stoppable) or threading.current_thread() is not threading.main_thread():
         yield
         return
-
     before = signal.getsignal(signal.SIGINT)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         oracle.stop()
-        if callable(before):
-            before(number, frame)
-        raise KeyboardInterrupt
+        if not callable(before):
+            raise KeyboardInterrupt
+        before(number, frame)
 
     signal.signal(signal.SIGINT, interrupt)
     try:

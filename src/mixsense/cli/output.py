@@ -55,13 +55,14 @@ def write_result(r: Recovery, out: Path) -> None:
         ) from None
 
 
-def save_picture(draw: Callable[[], Any], out: Path) -> None:
-    """Save the picture of the axes that `draw` returns."""
+def save_picture(draw: Callable[[], Any], out: Path, description: str | None = None) -> None:
+    """Save the picture of the axes that `draw` returns; a PNG keeps the description inside."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     try:
-        draw().figure.savefig(out, dpi=130)
+        png = description is not None and out.suffix.lower() in ("", ".png")
+        draw().figure.savefig(out, dpi=130, metadata={"Description": description} if png else None)
     except (OSError, ValueError) as error:
         raise MixsenseError(f"the picture cannot be written to {out} ({error}): give another file") from None
 

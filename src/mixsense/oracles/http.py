@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
@@ -17,9 +18,12 @@ from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, one_line
 from mixsense.errors import OracleError
 from mixsense.oracles.queries import as_queries
-from mixsense.oracles.retrying import Halted, Pace, backoff, may_pass, remedy, retry_after
+from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
+
+_OPEN_ENDED = tuple(bytes([byte]) for byte in b"0123456789.eE+-")
+"""How a number ends that may go on: if its end is that of the connection, nobody knows whether it is whole."""
 
 
 class HTTPOracle:
@@ -61,6 +65,14 @@ class HTTPOracle:
     requests : int
         Requests sent so far.
 
+    Notes
+    -----
+    A connection carries one request after the other, unless it is `fresh`, and HTTP has nothing that tells to which
+    request a reply belongs but their order. So whatever comes over a connection behind a reply, or before a request, is
+    an error: its answers could be shifted. What cannot be told from an answer is a reply too many that comes later than
+    a millisecond after the one before it, when the next request is out; it is found when the reply after it has come,
+    at the latest when the oracle is closed, which raises then. With ``fresh=True`` no reply can get to a wrong request.
+
     Examples
     --------
     >>> oracle = HTTPOracle("http://127.0.0.1:9/score", body={"inputs": "$x"}, answer="result.score")
@@ -86,8 +98,9 @@ class HTTPOracle:
     ) -> None:
         self._body, self._answer = Body(body, features), Answer(answer)
         self._concurrency = as_int("concurrency", concurrency, 1, "the most requests at a time")
-        self._timeout = as_float("timeout", timeout, "seconds for one request", 0.0, strict=True)
+        self._timeout = min(as_float("timeout", timeout, "seconds for one request", 0.0, strict=True), LONGEST_DELAY)
         self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
+        self._limit = min(self._limit, LONGEST_DELAY)
         self._retries = as_int("retries", retries, 0, "how often a question is sent again")
         self._pace = Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
         self._connections = Connections(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
@@ -116,6 +129,7 @@ class HTTPOracle:
             self._fill(X, answers, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
+            self._check_idle()
         except OracleError as error:
             error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
             raise
@@ -163,7 +177,8 @@ class HTTPOracle:
             if attempt:
                 wait = self._wait(attempt, reply)
                 if time.monotonic() + wait > end:
-                    last += f"; the next try would be in {wait:.0f} s, and the limit is {self._limit:g} s"
+                    when = f"be in {wait:.0f} s" if wait < LONGEST_DELAY else "have to wait without end"
+                    last += f"; the next try would {when}, and the limit is {self._limit:g} s"
                     break
                 if halt.wait(wait):
                     raise Halted("stopped")
@@ -176,7 +191,10 @@ class HTTPOracle:
                 sent += 1
                 end = min(end, time.monotonic() + self._limit)
                 try:
-                    reply = self._connections.post(content, max(min(self._timeout, end - time.monotonic()), 0.001))
+                    seconds = max(min(self._timeout, end - time.monotonic()), 0.001)
+                    reply = self._connections.post(content, seconds, halt)
+                except Halted:
+                    raise
                 except Transient as error:
                     reply, last, asked = None, str(error), error.target
                     continue
@@ -200,7 +218,25 @@ class HTTPOracle:
             status=status,
         )
 
+    def _check_idle(self, last: bool = False) -> None:
+        """Refuse the answers of a call, or in the end of all calls, if more came than was asked for."""
+        try:
+            self._connections.check(last)
+        except OracleError as error:
+            raise self._error(str(error), **error.data) from None
+
     def _number(self, reply: Reply) -> float:
+        packed = reply.headers.get("content-encoding", "identity").strip().lower()
+        if packed not in ("", "identity"):
+            raise self._error(
+                f"POST {reply.target}: the answer is packed ({one_line(packed, 40)}), which was not asked for: "
+                "let the service send plain JSON"
+            )
+        if not reply.framed and reply.content[-1:] in _OPEN_ENDED:
+            raise self._error(
+                f"POST {reply.target}: the answer {one_line(reply.content, 120)} has no length, and may be torn: "
+                "let the service send a Content-Length, or an object around the number"
+            )
         try:
             number = self._answer.read(reply.content)
         except OracleError as error:
@@ -252,21 +288,32 @@ class HTTPOracle:
         return self._seen_cookie
 
     def stop(self) -> None:
-        """Let every call end soon: requests that are out are waited for, no other is sent."""
+        """Let every call end soon: no request is sent any more, and those that are out are given up."""
         for halt in tuple(self._halts):  # without the lock: a signal handler may call this
             halt.set()
 
     def close(self) -> None:
-        """Stop what waits, and close the connections."""
+        """Stop what waits, and close the connections.
+
+        Raises
+        ------
+        OracleError
+            The service sent more replies than it was asked for: its answers cannot be trusted.
+        """
         self._closed = True
         self.stop()
-        self._connections.close()
+        try:
+            self._check_idle(last=True)
+        finally:
+            self._connections.close()
 
     def __enter__(self) -> HTTPOracle:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        # An error that is on its way already says more than what the service sent too much.
+        with contextlib.suppress(OracleError) if kind is not None else contextlib.nullcontext():
+            self.close()
 
     def __repr__(self) -> str:
         return f"HTTPOracle({str(self._connections.target)!r})"

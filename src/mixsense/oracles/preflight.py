@@ -215,10 +215,10 @@ class _Look:
             self.say("linear", PROBLEM, text)
         elif misfit(lines, blur) > MISFIT:
             text = "the answers along lines through the box do not lie on two straight ones"
-            self.say("linear", PROBLEM, f"not two linear models: {text}: give a smaller box or transform the inputs")
+            self.say("linear", PROBLEM, f"not two linear models: {text}: {_straighten(lines)}")
         elif p < SIGNIFICANCE:
             text = f"lines through the box bend by {bend:.0%} of the range of the answers (p = {p:.1g})"
-            self.say("linear", PROBLEM, f"not linear: {text}: give a smaller box or transform the inputs")
+            self.say("linear", PROBLEM, f"not linear: {text}: {_straighten(lines)}")
         else:
             self.say("linear", OK, f"no bend is seen; one by {seen:.1%} of the range of the answers would be")
 
@@ -261,3 +261,13 @@ class _Look:
                 PROBLEM,
                 "one connection always gets one model: use a new one each time (fresh=True, --new-connections)",
             )
+
+
+def _straighten(answers: Array) -> str:
+    """Return what to do about answers that are not linear in the inputs."""
+    if 0 <= answers.min() and answers.max() <= 1:
+        return (
+            "they look like probabilities, whose logit log(p / (1 - p)) may be linear: "
+            "transform the answer, not the inputs, or give a smaller box"
+        )
+    return "give a smaller box, or transform the answer or the inputs"

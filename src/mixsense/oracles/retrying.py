@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import email.utils
+import math
 import random
+import re
 import threading
 import time
 
@@ -11,6 +13,12 @@ from mixsense.errors import OracleError
 
 FIRST_WAIT, LONGEST_WAIT = 0.25, 30.0
 """Seconds before the first retry; each further one waits twice as long, up to the second number."""
+LONGEST_DELAY = 1e6
+"""Seconds, eleven days. No clock of the system is asked to wait for longer, whatever a caller or a service says."""
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII
+)
+_YEAR = re.compile(r"\b[A-Z][a-z]{2}[ -]([0-9]{5,})\b", re.ASCII)
 
 
 class Halted(OracleError):
@@ -38,7 +46,7 @@ class Pace:
             start = max(now, self._next)
             self._next = start + self._gap
         if start > now:
-            halt.wait(start - now)
+            halt.wait(min(start - now, LONGEST_DELAY))
 
     def hold(self, seconds: float) -> None:
         """Let nothing through for this many seconds."""
@@ -48,30 +56,42 @@ class Pace:
 
 def backoff(attempt: int) -> float:
     """Return the seconds to wait before a retry, the first being number 1."""
-    return min(FIRST_WAIT * 2.0 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
+    doubled = FIRST_WAIT * 2.0 ** min(attempt - 1, 60)
+    return min(doubled, LONGEST_WAIT) * random.uniform(0.5, 1.0)  # not all at once
 
 
 def retry_after(text: str) -> float:
     """Return the seconds that a Retry-After header asks for, given as seconds or as a date; 0 if it is neither.
 
+    What is longer than anybody waits, a number or a date without end, is infinite: later than every limit. What lies in
+    the past, and a number below 0, is now.
+
     Examples
     --------
     >>> retry_after("120"), retry_after("Fri, 31 Dec 1999 23:59:59 GMT"), retry_after("soon")
     (120.0, 0.0, 0.0)
+    >>> retry_after("9" * 400), retry_after("-1"), retry_after("1.5"), retry_after("nan")
+    (inf, 0.0, 1.5, inf)
     """
+    text = text.strip()
+    number = _NUMBER.fullmatch(text)
+    if number:
+        seconds = float(text)  # however many digits: at most infinite
+        return max(0.0, seconds) if seconds < LONGEST_DELAY else math.inf
+    found = email.utils.parsedate_tz(text)
+    if found is None:
+        year = _YEAR.search(text)
+        return math.inf if year and int(year[1][:9]) > 9999 else 0.0
     try:
-        return max(0.0, float(int(text)))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return 0.0
+        seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, OverflowError, TypeError):
+        return math.inf if found[0] > 9999 else 0.0
+    return max(0.0, seconds) if seconds < LONGEST_DELAY else math.inf
 
 
 def may_pass(status: int) -> bool:
     """Return whether a request with this status may succeed if it is sent again."""
-    return status in (408, 429) or status >= 500
+    return status in (408, 429) or 500 <= status <= 599
 
 
 def remedy(status: int) -> str:
@@ -80,4 +100,4 @@ def remedy(status: int) -> str:
         return "give a header with a valid key, e.g. Authorization=env:TOKEN"
     if status in (404, 405):
         return "give the address that takes a POST"
-    return "give the body that the service expects" if status >= 400 else "status 200 is needed"
+    return "give the body that the service expects" if 400 <= status <= 499 else "status 200 is needed"

@@ -88,10 +88,16 @@ class Body:
                 every = '"$features"' if names else '"$x"'
                 raise InvalidInput(f"the body never sends {name!r}: add {word}, or send all with {every}")
 
-    def fill(self, x: Array) -> bytes:
-        """Return the body for one query, (n,)."""
+    @property
+    def named(self) -> bool:
+        """Whether the body is an object with ``"id": "$id"``, which an answer may repeat."""
+        return isinstance(self._template, dict) and self._template.get("id") == "$id"
+
+    def fill(self, x: Array, name: str | None = None) -> bytes:
+        """Return the body for one query, (n,); `name` is its id, a fresh one if left out."""
         numbers = (x + 0.0).tolist()  # -0.0 is sent as 0.0
-        return json.dumps(self._filled(self._template, numbers), ensure_ascii=False).encode()
+        filled = self._filled(self._template, numbers, uuid.uuid4().hex if name is None else name)
+        return json.dumps(filled, ensure_ascii=False).encode()
 
     def _read(self, node: Any) -> None:
         if isinstance(node, dict):
@@ -126,17 +132,17 @@ class Body:
             f"the body has {word!r}, which is not a placeholder: use {PLACEHOLDERS}, or {'$' + word!r} for text"
         )
 
-    def _filled(self, node: Any, numbers: list[float]) -> Any:
+    def _filled(self, node: Any, numbers: list[float], name: str) -> Any:
         if isinstance(node, dict):
-            return {key: self._filled(value, numbers) for key, value in node.items()}
+            return {key: self._filled(value, numbers, name) for key, value in node.items()}
         if isinstance(node, (list, tuple)):
-            return [self._filled(value, numbers) for value in node]
+            return [self._filled(value, numbers, name) for value in node]
         if not isinstance(node, str) or not node.startswith("$"):
             return node
         if node.startswith("$$"):
             return node[1:]
         if node == "$id":
-            return uuid.uuid4().hex
+            return name
         entry = self._entry(node)
         if entry is not None:
             return numbers[entry]
@@ -179,15 +185,47 @@ class Answer:
 
     def read(self, raw: bytes) -> float:
         """Return the number in an answer, or raise `OracleError` with what came and what is needed."""
-        text = one_line(raw, 120)
+        return self._number(self._parsed(raw), one_line(raw, 120))
+
+    def read_named(self, raw: bytes, name: str | None, must: bool) -> tuple[float, bool]:
+        """Return the number in an answer that may repeat the id of its query, and whether it does.
+
+        Parameters
+        ----------
+        raw : bytes
+            The answer.
+        name : str or None
+            The id that was sent; with None none is looked for.
+        must : bool
+            An answer without an id is an error.
+        """
+        node, text = self._parsed(raw), one_line(raw, 120)
+        if name is None or not (isinstance(node, dict) and "id" in node):
+            if must:
+                raise OracleError(
+                    f"the answer {text} has no id, as those before it had: repeat it always", received=text
+                )
+            return self._number(node, text), False
+        if node["id"] != name:
+            raise OracleError(
+                f"the answer {text} has another id than the query, {name}: each must be answered once, in order",
+                received=text,
+            )
+        steps = self._steps or ["y"]
+        return self._number(node, text, steps), True
+
+    def _parsed(self, raw: bytes) -> Any:
         try:
-            node = json.loads(raw, parse_constant=_no_constant)
+            return json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_no_twins)
         except (ValueError, RecursionError) as error:
+            text = one_line(raw, 120)
             why = "it is empty" if not raw.strip() else one_line(error, 80)
             raise OracleError(
                 f"the answer {text!r} is not JSON ({why}); a JSON number is needed", received=text
             ) from None
-        for step in self._steps:
+
+    def _number(self, node: Any, text: str, steps: Sequence[str | int] | None = None) -> float:
+        for step in self._steps if steps is None else steps:
             try:
                 if isinstance(step, int) != isinstance(node, list):
                     raise KeyError(step)
@@ -197,11 +235,27 @@ class Answer:
                 raise OracleError(message, received=text) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):
-            what = one_line(json.dumps(node), 120)
+            what = one_line(_dumped(node), 120)
             raise OracleError(f"the answer {text} holds {what}{where}; a JSON number is needed", received=text)
         if not abs(node) <= LARGEST_ANSWER or not math.isfinite(node):
             raise OracleError(f"the answer {text} holds no number of usable size{where}", received=text)
         return float(node)
+
+
+def _dumped(node: Any) -> str:
+    try:
+        return json.dumps(node)
+    except RecursionError:
+        return f"a {type(node).__name__} that is nested too deeply"
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"it has {one_line(twin, 20)!r} twice")
+    return found
 
 
 def _content(node: Any) -> str:

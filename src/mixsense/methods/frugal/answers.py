@@ -8,6 +8,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.recovery import Recovery
+from mixsense.regression.candidates import Data
 from mixsense.rounds import Asked, Method, Round
 
 
@@ -55,9 +56,9 @@ class Answers:
         return self._group[: self.N]
 
     @property
-    def without_zeros(self) -> tuple[Array, Array]:
-        """Rows and answers, but those of x = 0."""
-        return self.X[self.zeros :], self.y[self.zeros :]
+    def data(self) -> Data:
+        """What the models are fitted to."""
+        return Data(self.X, self.y, self.zeros)
 
     def ask(self, queries: Array, label: str, estimate: Callable[[], Recovery] | None) -> Method[tuple[Array, Array]]:
         """Ask each query once, and keep what comes back; returns its rows and answers.

@@ -7,7 +7,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.candidates import Candidates
+from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import explain
 
@@ -23,7 +23,7 @@ def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
         Probability with which the error may be larger.
     """
     pair = candidates.pair
-    P = explain(*answers.without_zeros, pair.beta, pair.weights, pair.sigma).probability
+    P = explain(*answers.data.without_zeros, pair.beta, pair.weights, pair.sigma).probability
     unlabelled = float((4 * P[:, 0] * P[:, 1]).mean())  # 0 where each answer labels itself, 1 where none does
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled
     return factor * error_quantile(candidates.winner, eta)

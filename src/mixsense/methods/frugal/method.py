@@ -13,7 +13,6 @@ from mixsense.features.units import Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.candidates import renew
 from mixsense.methods.frugal.certificate import error_bound
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.model_checks import StageChecks
@@ -24,6 +23,8 @@ from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
+from mixsense.regression.candidates import renew
+from mixsense.regression.tuning import NEW_STARTS
 from mixsense.rounds import Method
 
 
@@ -84,7 +85,7 @@ def frugal(
 
     checks = StageChecks()
     report = Report(answers, setup, checks, box)
-    candidates = renew(None, answers, setup, rng, tuning.NEW_STARTS)
+    candidates = renew(None, answers.data, setup, rng, NEW_STARTS)
     while True:
         settled, left = candidates.settled(answers.N, enough), budget - answers.N
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
@@ -103,4 +104,4 @@ def frugal(
             checks.add(X, y, candidates.pair)
             doubt = doubt or checks.doubt
         candidates = candidates.scored(X, y)
-        candidates = renew(candidates, answers, setup, rng, candidates.new_starts(doubt))
+        candidates = renew(candidates, answers.data, setup, rng, candidates.new_starts(doubt))

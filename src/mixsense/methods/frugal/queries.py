@@ -10,9 +10,9 @@ from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.candidates import Candidates
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.steering import Steering, focus, steer
+from mixsense.regression.candidates import Candidates
 from mixsense.regression.starts import second_moments
 
 
@@ -50,7 +50,7 @@ def chances(answers: Answers, candidates: Candidates, doubt: bool) -> Array:
     one, pair = candidates.one, candidates.pair
     chance = np.maximum(pair.inclusion, pair.variance * pair.information).max(axis=0)
     if doubt or not candidates.two_established:
-        t, _ = second_moments(*answers.without_zeros, one.beta[0], 2)
+        t, _ = second_moments(*answers.data.without_zeros, one.beta[0], 2)
         rate = max(one.rate, tuning.MOMENT_COEFFICIENTS / len(chance))
         log_odds = math.log(rate) + 0.5 * np.maximum(t, 0) ** 2 - tuning.MOMENT_CHARGE
         squares = 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))

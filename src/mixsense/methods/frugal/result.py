@@ -11,12 +11,12 @@ from mixsense.arrays import Array
 from mixsense.features.units import Coded
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.candidates import Candidates
 from mixsense.methods.frugal.certificate import error_bound
 from mixsense.methods.frugal.model_checks import StageChecks, explain_misfit, outlier_share
 from mixsense.methods.frugal.setup import Setup
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
+from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
 
@@ -96,9 +96,9 @@ class Report:
         one, significant = candidates.evidence_for_two < 0, tuning.SIGNIFICANT_ERRORS
         warnings = []
         if p_value < tuning.MISFIT_P_VALUE:
-            reason = explain_misfit(*answers.without_zeros, candidates.pair)
+            reason = explain_misfit(*answers.data.without_zeros, candidates.pair)
             warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
-        outliers = outlier_share(*answers.without_zeros, winner) if math.isfinite(bound) else 0.0
+        outliers = outlier_share(*answers.data.without_zeros, winner) if math.isfinite(bound) else 0.0
         if outliers > max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / answers.N):
             warnings.append(
                 f"{100 * outliers:.1f} % of the answers are far from {'the vector' if one else 'both vectors'}: "

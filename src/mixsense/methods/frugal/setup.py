@@ -14,31 +14,20 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.sizes import expected_sparsity, noise_batch
 from mixsense.problem import Problem
+from mixsense.regression.candidates import Expected
 from mixsense.rounds import Method
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup(Expected):
     """What is known before the first stage."""
 
     columns: int
     """Number of columns that the answers are linear in: n, and one more if the models have levels."""
     eta: float
     """Probability with which the error may exceed its bound."""
-    sigma: float
-    """Noise of an answer, as far as it is known."""
-    weights: Array
-    """Shares of the models, as far as they are known."""
-    rate: float
-    """Expected share of non-zero coefficients."""
-    free_sigma: bool
-    """The fit finds the noise."""
-    free_weights: bool
-    """The fit finds the shares."""
     offset: float = 0.0
     """t-value of the mean answer to x = 0, which should be 0."""
-    least_sigma: float = 0.0
-    """The noise is at least this much."""
     quiet: bool = False
     """The answers have no noise; a nominal one is worked with."""
 

@@ -8,22 +8,34 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from mixsense.checks import require
+from mixsense.checks import one_line, require
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.oracles.transport.deadline import deadline_sockets
+from mixsense.oracles.transport.connection import (
+    LARGEST_REPLY,
+    Broken,
+    Connection,
+    Head,
+    Late,
+    TooLarge,
+    Unasked,
+    Until,
+)
 from mixsense.oracles.transport.headers import Headers
 from mixsense.oracles.transport.target import Target
 
-if TYPE_CHECKING:
-    import httpcore
-
-LARGEST_REPLY = 1_000_000
-"""A reply of more bytes than this is refused: it should be a number."""
 MOST_REDIRECTS = 3
 """A request that is redirected more often than this is given up."""
+IDLE = 30.0
+"""Seconds after which a connection that was not used is not used again."""
+SETTLE = 0.001
+"""Seconds of silence between a reply and the next request on its connection: a second reply, sent together with the
+first, comes within 0.1 ms on one machine. A matter of taste beyond that: it must not cost more than a request does."""
+LAST_WAIT = 0.05
+"""Seconds of silence after the last reply of all; three times as long as a connection took, if that is longer."""
+MOST_COOKIES, LONGEST_COOKIE = 50, 4096
+"""Cookies that are kept, and the characters of one."""
 
 
 class Transient(Exception):
@@ -36,12 +48,16 @@ class Transient(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a service answered; `target` is who was really asked, after all redirects."""
+    """What a service answered; `target` is who was really asked, after all redirects.
+
+    Without a length (`framed` is false) the content ends where the connection does: it may be torn.
+    """
 
     target: Target
     status: int
     headers: dict[str, str]
     content: bytes
+    framed: bool
 
 
 class Connections:
@@ -72,34 +88,75 @@ class Connections:
         fresh: bool = False,
         cookies: bool = False,
     ) -> None:
-        httpcore = require("httpcore", "http", "an HTTP oracle needs")
+        require("h11", "http", "an HTTP oracle needs")
         self.target, self.headers, self.hosts = target, headers, _hosts(hosts)
         self.fresh, self.cookies = fresh, cookies
         self._jar: dict[str, str] = {}
-        self._local = threading.local()
-        # No proxy from the environment, no redirects, no cookies: httpcore does none of that by itself.
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=_trust() if target.scheme == "https" else None,
-            max_connections=connections,
-            max_keepalive_connections=0 if fresh else connections,
-            keepalive_expiry=30.0,
-            network_backend=deadline_sockets(self._local),
-        )
+        self._tls = _trust() if target.scheme == "https" else None
+        self._lock = threading.Lock()
+        self._idle: list[tuple[tuple[str, str, int], Connection]] = []
+        self._most_idle = 0 if fresh else connections
 
-    def post(self, content: bytes, timeout: float) -> Reply:
-        """Send one POST and return the reply, whatever its status; `timeout` is for all of it."""
-        self._local.deadline = time.monotonic() + timeout
+    def post(self, content: bytes, timeout: float, halt: threading.Event) -> Reply:
+        """Send one POST and return the reply, whatever its status; `timeout` is for all of it, `halt` ends it."""
+        until = Until(time.monotonic() + timeout, halt)
         target = self.target
         for _ in range(MOST_REDIRECTS + 1):
-            reply = self._send(target, content)
+            reply = self._send(target, content, until)
             if reply.status not in (301, 302, 303, 307, 308):
                 return reply
             target = self._redirected(target, reply)
         raise OracleError(f"POST {self.target}: redirected more than {MOST_REDIRECTS} times: give the final address")
 
+    def check(self, last: bool = False) -> None:
+        """Raise `OracleError` if something came over a connection that is not in use: it belongs to no question.
+
+        Parameters
+        ----------
+        last : bool
+            It is the last time: wait long enough for what is still under way.
+        """
+        with self._lock:
+            try:
+                self._idle = [
+                    (origin, connection)
+                    for origin, connection in self._idle
+                    if connection.alive(max(LAST_WAIT, 3 * connection.round_trip) if last else SETTLE)
+                ]
+            except Unasked as error:
+                for _, connection in self._idle:
+                    connection.close()
+                self._idle = []
+                raise self._unasked(self.target, error) from None
+
     def close(self) -> None:
-        """Close all connections."""
-        self._pool.close()
+        """Close all connections; those in use are closed by whoever uses them."""
+        with self._lock:
+            idle, self._idle, self._most_idle = self._idle, [], 0
+        for _, connection in idle:
+            connection.close()
+
+    def _connection(self, target: Target, until: Until) -> Connection:
+        """Return a connection that is not in use, or a new one."""
+        while True:
+            with self._lock:
+                place = next((i for i, (origin, _) in enumerate(self._idle) if origin == target.origin), None)
+                kept = None if place is None else self._idle.pop(place)[1]
+            if kept is None:
+                new = Connection(target.host, target.port, self._tls if target.scheme == "https" else None, until)
+                if not new.alive():
+                    raise Broken("the connection was closed before anything was asked")
+                return new
+            if time.monotonic() - kept.used < IDLE and kept.alive(SETTLE):
+                return kept
+            kept.close()
+
+    def _keep(self, origin: tuple[str, str, int], connection: Connection) -> None:
+        with self._lock:
+            if connection.reusable and len(self._idle) < self._most_idle:
+                self._idle.append((origin, connection))
+                return
+        connection.close()
 
     def _redirected(self, target: Target, reply: Reply) -> Target:
         where = reply.headers.get("location", "")
@@ -125,51 +182,53 @@ class Connections:
             )
         return found
 
-    def _send(self, target: Target, content: bytes) -> Reply:
-        import httpcore
-
+    def _send(self, target: Target, content: bytes, until: Until) -> Reply:
         elsewhere = target.origin != self.target.origin
         lines = self.headers.lines(elsewhere)
         if self._jar and not elsewhere:
-            lines.append((b"Cookie", "; ".join(f"{k}={v}" for k, v in self._jar.items()).encode("latin-1", "ignore")))
-        left = max(self._local.deadline - time.monotonic(), 0.001)
-        limits = dict.fromkeys(("connect", "read", "write", "pool"), left)
+            lines.append((b"Cookie", "; ".join(f"{name}={value}" for name, value in self._jar.items()).encode()))
+        path = target.url.removeprefix(target.base)
         try:
-            with self._pool.stream(
-                "POST",
-                target.url,
-                headers=[(b"Host", _netloc(target)), *lines],
-                content=content,
-                extensions={"timeout": limits},
-            ) as response:
-                return self._read(target, response)
-        except httpcore.TimeoutException:
+            connection = self._connection(target, until)
+            head, content, framed = connection.exchange(path, [(b"Host", _netloc(target)), *lines], content, until)
+        except Late:
             raise Transient("no answer in time", target) from None
-        except httpcore.ConnectError as error:
-            if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in error.args):
-                raise OracleError(
-                    f"POST {target}: its certificate is not trusted ({error}); nothing was sent"
-                ) from None
-            raise Transient(f"no connection: {error}", target) from None
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ConnectionNotAvailable) as error:
-            raise Transient(f"the connection broke: {error or type(error).__name__}", target) from None
+        except Broken as error:
+            raise Transient(one_line(error, 200), target) from None
+        except Unasked as error:
+            raise self._unasked(target, error) from None
+        except TooLarge:
+            raise OracleError(
+                f"POST {target}: an answer of more than {LARGEST_REPLY:,} bytes, where a number is needed"
+            ) from None
+        except ssl.SSLCertVerificationError as error:
+            raise OracleError(
+                f"POST {target}: its certificate is not trusted ({one_line(error, 200)}); nothing was sent"
+            ) from None
+        self._keep(target.origin, connection)
+        if self.cookies and not elsewhere:
+            self._remember(head)
+        return Reply(target, head.status, head.headers, content, framed)
 
-    def _read(self, target: Target, response: httpcore.Response) -> Reply:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        if self.cookies:
-            for name, value in response.headers:
-                if name.lower() == b"set-cookie":
-                    key, _, rest = value.decode("latin-1").partition("=")
-                    self._jar[key.strip()] = rest.partition(";")[0].strip()
-        content = bytearray()
-        for part in response.iter_stream():
-            content += part
-            if len(content) > LARGEST_REPLY:
-                raise OracleError(
-                    f"POST {target}: an answer of more than {LARGEST_REPLY:,} bytes, where a number is needed",
-                    status=response.status,
-                )
-        return Reply(target, response.status, headers, bytes(content))
+    def _unasked(self, target: Target, error: Unasked) -> OracleError:
+        text = one_line(error.args[0], 80)
+        return OracleError(
+            f"POST {target}: the service sent {text!r} without being asked, so its replies cannot be told apart: "
+            "it must send one reply to each request, and nothing else",
+            received=text,
+        )
+
+    def _remember(self, head: Head) -> None:
+        for line in head.set_cookies:
+            name, _, rest = line.partition("=")
+            name, value = name.strip(), rest.partition(";")[0].strip()
+            known = name in self._jar or len(self._jar) < MOST_COOKIES
+            if known and len(line) <= LONGEST_COOKIE and _COOKIE.fullmatch(f"{name}={value}"):
+                self._jar[name] = value
+
+
+_COOKIE = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+=[!-+\--:<-~]*")
+"""A cookie that can be sent back: printable, without a comma or a semicolon."""
 
 
 def _netloc(target: Target) -> bytes:
@@ -179,8 +238,11 @@ def _netloc(target: Target) -> bytes:
 def _hosts(hosts: Iterable[str]) -> set[str]:
     found = {hosts} if isinstance(hosts, str) else set(hosts)
     for host in found:
-        if not isinstance(host, str) or not re.fullmatch(r"[\w.\-]+(:\d+)?|\[[0-9a-fA-F:]+\](:\d+)?", host):
+        if not isinstance(host, str) or not re.fullmatch(r"[\w.\-]+(:[0-9]+)?|\[[0-9a-fA-F:]+\](:[0-9]+)?", host):
             raise InvalidInput(f"the host to allow is {host!r}: give a host or host:port, without http://")
+        port = re.search(r":([0-9]+)$", host.rpartition("]")[2] if "]" in host else host)
+        if port and not 1 <= int(port[1][:9]) <= 65535:
+            raise InvalidInput(f"the host to allow is {host!r}: give a port from 1 to 65535")
     return {host.lower().replace("[", "").replace("]", "") for host in found}
 
 

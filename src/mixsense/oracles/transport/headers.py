@@ -59,7 +59,12 @@ class Headers:
 
     def lines(self, elsewhere: bool = False) -> list[tuple[bytes, bytes]]:
         """Return the headers for one request; for another host, those from the environment are left out."""
-        found = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "mixsense"}
+        found = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "mixsense",
+        }
         given = {name: uuid.uuid4().hex if value == "$id" else value for name, value in self._values.items()}
         if elsewhere:
             given = {name: value for name, value in given.items() if self.hide(value) == value}

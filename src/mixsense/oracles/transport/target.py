@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from mixsense.checks import shown as shown_text
 from mixsense.errors import InvalidInput
 
 PORTS = {"http": 80, "https": 443}
@@ -34,21 +36,23 @@ class Target:
         hint = "give an address such as https://host/score"
         if not isinstance(url, str):
             raise InvalidInput(f"the address is {url!r}: {hint}")
-        without_query = url.partition("?")[0]  # it may hold a key
-        try:
-            parts = urlsplit(url)
-            port = parts.port
-        except ValueError as error:
-            raise InvalidInput(f"the address {without_query!r} cannot be read ({error}): {hint}") from None
-        if "@" in parts.netloc:
+        shown = shown_text(re.split(r"[?#]", url)[0])  # the rest may hold a key
+        if "@" in re.split(r"[?#]", url.partition("://")[2] or url)[0].partition("/")[0]:
             raise InvalidInput(
                 "the address holds a user or a password: take it out, and give a header from the environment, "
                 "e.g. Authorization=env:TOKEN"
             )
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as error:
+            raise InvalidInput(f"the address {shown} cannot be read ({error}): {hint}") from None
+        if port == 0:
+            raise InvalidInput(f"the address {shown} has port 0, which nobody listens at: give one from 1 to 65535")
         if parts.scheme not in PORTS or not parts.hostname:
-            raise InvalidInput(f"the address is {without_query!r}: {hint}")
+            raise InvalidInput(f"the address is {shown}: {hint}")
         if not url.isascii() or not url.isprintable() or " " in url:
-            raise InvalidInput(f"the address {without_query!r} holds spaces or letters that must be quoted: {hint}")
+            raise InvalidInput(f"the address {shown} holds spaces or letters that must be quoted: {hint}")
         return Target(parts.scheme, parts.hostname, port or PORTS[parts.scheme], parts.path or "/", parts.query)
 
     @property
