@@ -205,7 +205,7 @@ def test_only_what_another_process_finds_has_a_name_to_store(monkeypatch):
             stored_name(method)
     monkeypatch.setattr(average, "__module__", "__main__")
     assert name_of(average) == "__main__:average"
-    with pytest.raises(ms.InvalidInput, match="the method __main__:average cannot be found"):
+    with pytest.raises(ms.InvalidInput, match="the method __main__:average is in the program that runs"):
         stored_name(average)
 
 

@@ -126,17 +126,20 @@ def name_of(method: str | Make) -> str:
 def stored_name(method: str | Make) -> str:
     """Return a name that another process finds the method by, or say why there is none."""
     name = name_of(method)
-    found = not name.startswith("__main__:")  # which is another module in every process
-    if found and callable(method):
+    hint = "such as mylab.py, and give mylab.search or 'mylab:search'"
+    if name.startswith("__main__:"):
+        raise InvalidInput(
+            f"the method {name} is in the program that runs, where no other one finds it: put it into a module, {hint}"
+        )
+    if not isinstance(method, str):
         try:
             found = imported(name, "method") is method
         except InvalidInput:
             found = False
-    if not found:
-        raise InvalidInput(
-            f"the method {name} cannot be found by its name: define it at the top of a module that other processes can "
-            "import, such as mylab.py, and give mylab.search or 'mylab:search'"
-        )
+        if not found:
+            raise InvalidInput(
+                f"the method {name} cannot be found by its name: define it at the top of a module, {hint}"
+            )
     return name
 
 
