@@ -1,4 +1,4 @@
-"""What several tests of studies use: a small problem, and what mixsense 0.2.0 stored."""
+"""What several tests of studies use: small problems, and what mixsense 0.2.0 stored."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import sa
 
 SMALL = {"n": 8, "gamma": 0.4, "sigma": 1.0, "seed": 4}
+TINY = {"n": 3, "sigma": 1.0, "seed": 1}
 OLD = json.loads((Path(__file__).parent / "data" / "study-0.2.0.json").read_text())
 """Two studies that mixsense 0.2.0 stored, "done" and "half": the statements that made its tables, and their rows."""
 
@@ -34,3 +35,12 @@ def insert_old_rows(connection, skip=()):
             values |= {name: bytes.fromhex(v["hex"]) for name, v in values.items() if isinstance(v, dict)}
             values |= {name: bool(v) for name, v in values.items() if name == "surplus"}
             connection.execute(statement, values)
+
+
+def one_line(error):
+    """Return the text of an error, which has to be one line that can be read."""
+    text = str(error)
+    assert "\n" not in text
+    assert "Traceback" not in text
+    assert len(text) < 400
+    return text

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
+import shutil
+import sys
 
 import pytest
 
 import mixsense as ms
 import postgres_server
 from mixsense import sqlite
+from mixsense.cli import main as cli
 from mixsense.studies.registry import delete_study, list_studies
 from mixsense.studies.storage.tables import sa
-from study_cases import SMALL, make_old_database
+from study_cases import SMALL, TINY, make_old_database
 
 
 @pytest.fixture(scope="session")
@@ -70,3 +73,35 @@ def make(url, request):
         if study.name in list_studies(url):
             delete_study(url, study.name)
         study.close()
+
+
+@pytest.fixture(scope="session")
+def new(tmp_path_factory):
+    """A file with a new study: copied for each test, which is quicker than to make it."""
+    path = tmp_path_factory.mktemp("new") / "tea.db"
+    ms.create_study(path, "tea", **TINY)
+    return path
+
+
+@pytest.fixture
+def study(new, tmp_path):
+    shutil.copy(new, tmp_path / "tea.db")
+    return ms.load_study(tmp_path / "tea.db", "tea")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run `mixsense study …` in this process; gives the exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args):
+        monkeypatch.setattr(sys, "argv", ["mixsense", "study", *args])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
