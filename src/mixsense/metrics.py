@@ -1,4 +1,4 @@
-"""How good is a recovery: errors up to the order of the vectors, and random pairs to try on."""
+"""How good is a recovery: errors up to the order of the vectors."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Bar:
         self._lines = _Lines()
         self._bar: Any = None
         self._task: Any = None
-        self._label: str | None = None
+        self._round: tuple[str, int] | None = None
         if self._page is None and on_terminal():
             from rich import progress
             from rich.console import Console
@@ -118,9 +118,9 @@ class Bar:
             return
         if self._task is None:
             self._task = self._bar.add_task(label, total=now.total, asked="")
-        elif label != self._label:
+        elif (label, now.total) != self._round:
             self._bar.reset(self._task, total=now.total, description=label)
-        self._label = label
+        self._round = label, now.total
         self._bar.update(self._task, completed=now.done, asked=f"{now.asked:,} answers in all")
 
     def close(self) -> None:

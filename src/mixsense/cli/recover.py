@@ -86,7 +86,7 @@ def _options_of(entry: Entry, **options: Any) -> dict[str, Any]:
     """Return the options that were given; refuse those that the method does not take."""
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if name not in entry.options:
+        if name not in entry.options and not entry.any_options:
             raise InvalidInput(f"--{name} does not go with --method {entry.name}: leave it out", option=name)
     return given
 

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import inspect
 import os
+import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ class Entry:
     @property
     def make(self) -> Make:
         """The function that starts the method."""
-        return self.home if callable(self.home) else imported(self.home, "method")
+        return self.home if callable(self.home) else pkgutil.resolve_name(self.home)
 
 
 PAPER = "mixsense.methods.paper"

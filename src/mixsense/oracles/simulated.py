@@ -24,7 +24,7 @@ def _as_queries(queries: ArrayLike, n: int) -> Array:
 
 
 class SimulatedOracle:
-    """Answers ⟨x, β⟩ + noise, with β one of two known vectors, drawn anew for every answer.
+    """Answers ⟨x, β⟩ + noise, with β one of two known vectors, drawn again for every answer.
 
     Parameters
     ----------

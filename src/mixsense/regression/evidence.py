@@ -8,7 +8,7 @@ from mixsense.arrays import Array
 from mixsense.regression import tuning
 
 
-def penalised(loglik: float, size: float, N: int, n: int) -> float:
+def penalised(loglik: float, size: float, N: int, n: int, models: int) -> float:
     """Return the extended BIC: each coefficient pays for its estimation, and for having been chosen among n.
 
     Parameters
@@ -19,8 +19,22 @@ def penalised(loglik: float, size: float, N: int, n: int) -> float:
         How many coefficients the fit has, over all models.
     N, n : int
         Number of answers, and of coefficients of a model.
+    models : int
+        How many models the coefficients belong to: L.
+
+    Notes
+    -----
+    A coefficient is estimated at the price of ½ log N. Choosing size/L coefficients out of n in each of L models costs
+    about size · log(n L/size + 1) altogether, so that each pays log(n L/size + 1).
+
+    Examples
+    --------
+    >>> one, two = penalised(0.0, 5.0, 400, 100, models=1), penalised(0.0, 10.0, 400, 100, models=2)
+    >>> round(two / one, 6)  # two models with five coefficients each cost twice as much as one
+    2.0
     """
-    return loglik - size * 0.5 * math.log(max(N, 2)) - size * math.log(n / max(size / 2, 1) + 1)
+    chosen_among = n / max(size / models, 1) + 1
+    return loglik - size * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
 
 
 def one_model_score(beta: Array, inclusion: Array, X: Array, y: Array, sigma: float) -> float:
@@ -38,4 +52,4 @@ def one_model_score(beta: Array, inclusion: Array, X: Array, y: Array, sigma: fl
     R = y - X @ beta
     loglik = -0.5 * float(R @ R) / sigma**2 - len(y) * math.log(sigma * math.sqrt(2 * math.pi))
     size = float(inclusion[inclusion > tuning.COUNTED_PROBABILITY].sum())
-    return penalised(loglik, size, len(y), X.shape[1])
+    return penalised(loglik, size, len(y), X.shape[1], models=1)

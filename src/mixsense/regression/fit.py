@@ -132,7 +132,7 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         tail_energy=tail,
         weights=em.weights,
         sigma=em.sigma,
-        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n),
+        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L),
         rate=em.rate,
         rate_correction=1 + unwatched / (em.rate * vectors * em.n),
         route=route,

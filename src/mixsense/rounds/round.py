@@ -37,6 +37,7 @@ class Round:
         The rounds before a first estimate have none.
     least : int, optional
         The method can go on with this many answers; the others may come with the next round's. None: all are needed.
+        No driver makes use of it yet: all answers are waited for.
 
     Examples
     --------

@@ -12,9 +12,9 @@ from typing import Any
 
 import mixsense
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.sqlite import MAGIC, make_durable
 from mixsense.sweeps.cell import Cell, Result
 
-APPLICATION = 0x6D697873  # "mixs", in the header of the file
 FORMAT = 1
 BUSY_SECONDS = 30.0
 NOT_FOR_CELLS = (".toml", ".csv", ".parquet", ".png")
@@ -34,7 +34,7 @@ CREATE TABLE cell (
 );
 CREATE TABLE origin (mixsense TEXT NOT NULL);
 INSERT INTO origin VALUES ('{mixsense.__version__}');
-PRAGMA application_id = {APPLICATION};
+PRAGMA application_id = {MAGIC};
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """  # one transaction: a process killed here leaves an empty file or a whole one
@@ -127,13 +127,11 @@ def _open(path: Path | None) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise InvalidInput(f"{path} cannot be opened ({error}): give another file with out") from None
     try:
-        # SQLite before 3.51.3 can lose commits in WAL mode.
-        db.execute("PRAGMA journal_mode = DELETE")
-        db.execute("PRAGMA synchronous = FULL")
+        make_durable(db, "DELETE")  # one file, also while a sweep runs
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION and (application or tables):
+        if application != MAGIC and (application or tables):
             raise sqlite3.DatabaseError("another program's database")
     except sqlite3.Error as error:
         db.close()
