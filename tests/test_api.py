@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -68,9 +70,11 @@ def test_where_there_is_no_noise_the_precision_may_be_zero(method):
 
 
 def test_every_method_names_its_options():
-    for name in ENTRIES:
-        wanted = {"steer"} if name == "frugal" else {"m", "constants"}
-        assert wanted <= set(entry_of(name).options)
+    for name in ("paper", "single", "noiseless"):
+        assert {"m", "constants", "decoder"} <= set(entry_of(name).options)
+    for entry in ENTRIES.values():  # what is registered is what the function takes
+        takes = list(inspect.signature(entry.make).parameters)[2:]
+        assert [name for name in takes if name != "box"] == list(entry.options)
     assert entry_of("frugal").options == ("steer", "design")
 
 

@@ -104,7 +104,7 @@ def test_the_start_is_light(page):
 def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
     done = mixsense("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times fewer answers"):
+    for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times as many answers"):
         assert words in done.stdout
     assert int(re.search(r"used (\d+) times fewer", done.stdout)[1]) >= 20
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")

@@ -132,11 +132,11 @@ def lab(tmp_path_factory):
 
 
 def test_the_method_of_the_page_runs_as_the_page_says(lab):
-    _, recovered, studied = blocks(page("methods.md"))
+    _, recovered, studied, decoded = blocks(page("methods.md"))
     shown = re.search(r"```\n\n```\n(.*?)```", page("methods.md"), re.S).group(1)
     check = "assert study.progress().size == 300\nassert sorted(set(frame.method)) == ['frugal', 'mylab:search']\n"
     check += "assert (frame.status != 'failed').all(), frame.message\nassert len(frame) == 12\n"
-    done = run(["-W", "error", "-c", recovered + studied + check], lab)
+    done = run(["-W", "error", "-c", recovered + studied + check + decoded + "assert r.status == 'uncertain'\n"], lab)
     assert done.returncode == 0, done.stderr
     assert done.stdout == shown
 

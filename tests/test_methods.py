@@ -142,6 +142,9 @@ def test_the_paper_decodes_with_a_function_of_the_users(method, options):
     found = ms.recover(oracle(sigma=given["sigma"]), **given, decoder=matching_pursuit)
     usual = ms.recover(oracle(sigma=given["sigma"]), **given)
     assert found.queries == usual.queries  # decoding comes last
+    # The error bound is that of basis pursuit: with another decoder nothing is promised.
+    assert (found.status, found.error_bound) == ("uncertain", np.inf)
+    assert "the decoder is not basis pursuit" in found.diagnostics["warnings"][-1]
     assert (np.count_nonzero(found.vectors, axis=1) <= 2).all()
     if method == "single":
         assert np.linalg.norm(found.vectors[0] - PAIR.mean(axis=0)) < 5 / 2

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of, name_of, stored_name
+from mixsense.rounds import Steps, answered
 
 PAIR = ms.random_pair(6, 2, gap=5.0, seed=1)
 
@@ -321,3 +323,22 @@ def test_dask_workers_that_do_not_find_it_are_refused(lab, monkeypatch):
         assert "put the module into its folder or on its PYTHONPATH" in str(caught.value)
         client.run(os.chdir, str(lab))
         assert ms.sweep("grid.toml", dask=cluster.scheduler_address).queries.tolist() == [20] * 4 + [40] * 4
+
+
+@pytest.mark.parametrize(("bound", "status"), [(np.inf, "uncertain"), (0.2, "uncertain"), (0.05, "certified")])
+def test_a_method_that_says_certified_without_a_bound_is_not_believed(bound, status):
+    def eager(problem, rng):
+        yield ms.Round(np.eye(problem.n), label="basis")
+        return ms.Recovery(np.zeros((2, problem.n)), "certified", error_bound=bound)
+
+    r = ms.recover(ms.SimulatedOracle(np.ones((2, 4)), seed=1), 4, gamma=0.1, method=eager, seed=1)
+    assert r.status == status
+    assert bool(r.diagnostics.get("warnings")) == (status == "uncertain")
+
+
+def test_an_estimate_on_the_way_has_the_names_of_the_features():
+    steps = Steps(begin(ms.Problem(4, features=["a", "b", "c", "d"], gamma=None, max_queries=60, sigma=1.0, seed=1)))
+    oracle = ms.SimulatedOracle(np.eye(4)[:2], seed=1)
+    while steps.current.estimate is None:
+        steps.send(answered(oracle, steps.current.queries, steps.current.repeats))
+    assert steps.estimate().names == ("a", "b", "c", "d")

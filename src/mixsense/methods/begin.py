@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
+import sys
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
@@ -11,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from mixsense.checks import generator
+from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput
 from mixsense.features.units import SLACK, Units
+from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, Problem
 from mixsense.recovery import Recovery
@@ -42,7 +46,7 @@ def begin(problem: Problem) -> Method[Recovery]:
     _check_options(entry, problem)
     rng, units = generator(problem.seed), problem.units
     method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
-    return _named(method, entry, problem.names)
+    return _finished(method, lambda r: _as_reported(r, entry, problem))
 
 
 def _check_options(entry: Entry, problem: Problem) -> None:
@@ -112,7 +116,34 @@ def _checked(method: Method[Recovery], name: str, n: int) -> Method[Recovery]:
         asked = yield current if current.estimate is None else replace(current, estimate=checked(current.estimate))
 
 
-def _named(method: Method[Recovery], entry: Entry, names: tuple[str, ...] | None) -> Method[Recovery]:
-    r = yield from method
+def _finished(method: Method[Recovery], finish: Callable[[Recovery], Recovery]) -> Method[Recovery]:
+    """Pass a method's result through `finish`, and the estimates of its rounds, too."""
+    asked: Any = None
+    while True:
+        try:
+            current = method.send(asked)
+        except StopIteration as stop:
+            return finish(stop.value)
+        asked = (
+            yield current if current.estimate is None else replace(current, estimate=_then(current.estimate, finish))
+        )
+
+
+def _then(estimate: Callable[[], Recovery], finish: Callable[[Recovery], Recovery]) -> Callable[[], Recovery]:
+    return lambda: finish(estimate())
+
+
+def _as_reported(r: Recovery, entry: Entry, problem: Problem) -> Recovery:
+    """Return a result with the user's names, and without a promise that nobody has checked."""
+    bound, doubt = r.error_bound, None
+    own_decoder = problem.options.get("decoder") if entry.built_in else None
+    if own_decoder is not None and decoder_of(own_decoder) is not basis_pursuit:
+        bound, doubt = math.inf, "the decoder is not basis pursuit: no error bound is known for what it returns"
+    elif not entry.built_in and r.status == "certified" and not bound <= (problem.gamma or sys.float_info.max):
+        doubt = f"the method {entry.name} says certified, but its error bound is {bound:.3g}: it is not within gamma"
+    status = "uncertain" if doubt and r.status in ("certified", "single") else r.status
     story = {**r.diagnostics, "method": r.diagnostics.get("method", entry.name)}
-    return replace(r, names=r.names if names is None else names, diagnostics=story)
+    if doubt:
+        story["warnings"] = [*story.get("warnings", []), doubt]
+    names = r.names if problem.names is None else problem.names
+    return replace(r, names=names, status=status, error_bound=bound, diagnostics=story)

@@ -49,6 +49,11 @@ class Entry:
     """It can use whatever queries come back, also more or fewer than it sent."""
 
     @property
+    def built_in(self) -> bool:
+        """Whether it comes with mixsense, so that what it promises has been measured."""
+        return ENTRIES.get(self.name) is self
+
+    @property
     def make(self) -> Make:
         """The function that starts the method."""
         return self.home if callable(self.home) else pkgutil.resolve_name(self.home)
