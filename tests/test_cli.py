@@ -106,7 +106,7 @@ def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
     assert done.returncode == 0, done.stderr
     for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times as many answers"):
         assert words in done.stdout
-    assert int(re.search(r"used (\d+) times fewer", done.stdout)[1]) >= 20
+    assert int(re.search(r"from (\d+)\s+times as many", done.stdout)[1]) >= 20
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -311,3 +311,12 @@ def test_a_full_disk_is_one_line():
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
+
+
+def test_a_result_never_replaces_the_answers(tmp_path):
+    done = mixsense("recover", "--simulate", *SMALL, "--record", "a.json", "--out", "a.json", cwd=tmp_path)
+    assert (done.returncode, "--record and --out are both a.json" in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "a.json").exists()
+    (tmp_path / "b.json").write_text('{"mixsense_record": 1, "run": {}}\n')
+    done = mixsense("recover", "--simulate", *SMALL, "--out", "b.json", cwd=tmp_path)
+    assert (done.returncode, "b.json holds answers" in done.stderr) == (2, True), done.stderr

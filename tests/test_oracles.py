@@ -171,3 +171,18 @@ def test_a_skipped_stream_goes_on_where_it_was():
     first = whole(X, 2)
     later.skip(first.size)
     assert np.array_equal(later(X, 1), whole(X, 1))
+
+
+def test_a_failure_behind_a_replay_loses_nothing_that_came():
+    calls = []
+
+    def flaky(queries, repeats):
+        calls.append(1)
+        if len(calls) == 3:
+            raise OSError("gone")
+        return np.full((len(queries), repeats), float(len(calls)))
+
+    replay = ms.ReplayOracle([(np.eye(4)[:1], [[7.0]])], then=flaky)
+    with pytest.raises(OSError, match="gone"):
+        replay(np.eye(4), 1)
+    assert replay(np.eye(4), 1).tolist() == [[7.0], [1.0], [2.0], [4.0]]

@@ -169,3 +169,13 @@ def test_decode_stays_inside_whatever_the_rounding():
     assert (corners <= units.high).all()
     assert (corners >= units.low).all()
     np.testing.assert_allclose(corners, [[0.3, 0.0], [0.1, -1e9]], atol=1e-6)
+
+
+def test_the_bound_in_a_box_is_about_half_of_each_range_also_where_0_is_not_its_middle():
+    pair = ms.random_pair(8, 2, gap=5.0, seed=1)
+    for seed in range(3):
+        oracle = ms.SimulatedOracle(pair, sigma=0.05, seed=5 + seed)
+        given = {"k": 2, "sigma": 0.05, "box": [(-1, 20)] * 8, "seed": seed}
+        r = ms.recover(oracle, 8, gamma=1.0, method="paper", max_queries=400_000, **given)
+        # The effect of half of a range is 10.5 times the coefficient; the bound has a failure probability of 0.05.
+        assert 10.5 * ms.match_error(r.vectors, pair) <= r.error_bound

@@ -34,7 +34,8 @@ def main() -> None:
 
             app()
         except InvalidInput as error:
-            _leave(ExitCode.WRONG_INPUT, error)
+            # Of a method that goes wrong on its way, answers may have been asked.
+            _leave(ExitCode.FAILED if error.data.get("record") else ExitCode.WRONG_INPUT, error)
         except MixsenseError as error:
             _leave(ExitCode.FAILED, error)
         except MemoryError:

@@ -23,6 +23,14 @@ def check_file(file: Path | None) -> None:
         check_folder(file)
     elif not os.access(file, os.W_OK):
         raise InvalidInput(f"{file} cannot be written: give another file")
+    elif file.is_file() and _holds_answers(file):
+        raise InvalidInput(f"{file} holds answers, which would be replaced: give another file")
+
+
+def _holds_answers(file: Path) -> bool:
+    """Return whether a file is a database, or a record of answers."""
+    with file.open("rb") as opened:
+        return opened.read(32).startswith((b"SQLite format 3", b'{"mixsense_record"'))
 
 
 def check_folder(file: Path, what: str = "") -> None:
@@ -31,6 +39,14 @@ def check_folder(file: Path, what: str = "") -> None:
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         reason = "cannot be written to" if folder.is_dir() else "does not exist"
         raise InvalidInput(f"{what}{file} cannot be written: the folder {folder} {reason}; give another file")
+
+
+def check_apart(**files: Path | None) -> None:
+    """Refuse two purposes for one file: what is written last would replace the answers."""
+    seen: dict[Path, str] = {}
+    for name, file in files.items():
+        if file is not None and (other := seen.setdefault(file.resolve(), name)) != name:
+            raise InvalidInput(f"--{name} and --{other} are both {file}: give each a file of its own")
 
 
 def check_picture(file: Path | None) -> None:
@@ -47,6 +63,7 @@ def check_picture(file: Path | None) -> None:
 
 def write_result(r: Recovery, out: Path) -> None:
     """Write a result as JSON, after it was shown: what was paid for is seen in any case."""
+    check_file(out)  # again: the answers may have gone into this very file since
     try:
         out.write_text(r.to_json() + "\n", encoding="utf-8")
     except OSError as error:

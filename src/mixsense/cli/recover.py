@@ -11,7 +11,7 @@ from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
 from mixsense.cli.options import precision, shares
 from mixsense.cli.oracle import Choice, choose, interruptible
-from mixsense.cli.output import check_file, check_picture, save_picture, write_result
+from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
 from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
@@ -70,6 +70,7 @@ def recover_command(
     problem |= _options_of(entry, m=m, batch=batch, pairs=pairs, constants=constants, steer=steer)
     check_file(out)
     check_picture(plot)
+    check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
     with chosen.opened(**(simulation if simulate else {})) as asked:
         r = _recover(_recorded(asked, record, chosen, gap, problem), asked, problem, max_queries, quiet)
@@ -118,5 +119,5 @@ def _show(r: Recovery, truth: Any) -> None:
     from mixsense.metrics import match_error
 
     typer.echo(r.summary())
-    if truth is not None:
+    if truth is not None and r.vectors.shape == truth.shape:
         typer.echo(f"worst l2 error against the simulated truth: {match_error(r.vectors, truth):.3g}")

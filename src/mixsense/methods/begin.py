@@ -68,9 +68,13 @@ def _boxed(entry: Entry, problem: Problem, units: Units, rng: np.random.Generato
     if units.intercept:
         raise InvalidInput(f"method {entry.name!r} has no intercept: use method='frugal', or leave intercept out")
     # Entries of Gaussian queries end at 3, those of their sums and differences at 6: the edge of the box.
-    gamma = None if problem.gamma is None else problem.gamma / SLACK
+    reach = units.reach()
+    gain = SLACK * float(
+        (units.half / reach).max()
+    )  # of a box that 0 is not the middle of, half is more than the reach
+    gamma = None if problem.gamma is None else problem.gamma / gain
     method = _started(entry, replace(problem, gamma=gamma, limit=SLACK / 2), rng)
-    return in_units(method, units, units.reach() / SLACK, np.zeros(problem.n), SLACK)
+    return in_units(method, units, reach / SLACK, np.zeros(problem.n), gain)
 
 
 def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: Any) -> Method[Recovery]:

@@ -90,29 +90,30 @@ class ReplayOracle:
         if self._then is not None and not any(self._answers[_key(x)] for x in X):
             found = self._new(X, repeats, block)
         else:
-            rows = [self._row(i, x, repeats) for i, x in enumerate(X)]
+            for i, x in enumerate(X):
+                self._fill(i, x, repeats * sum(_key(x) == _key(other) for other in X[: i + 1]))
+            rows = [[self._answers[_key(x)].popleft() for _ in range(repeats)] for x in X]
             y, group = (np.array([[pair[part] for pair in row] for row in rows]) for part in (0, 1))
             found = Asked.of_round(X, y, group.astype(np.intp))
         self.count += len(found)
         return found
 
-    def _row(self, i: int, x: Array, repeats: int) -> list[tuple[float, int]]:
+    def _fill(self, i: int, x: Array, needed: int) -> None:
+        """Ask for what the record lacks, before anything is taken off it: a failure loses nothing that came."""
         known = self._answers[_key(x)]
-        missing = max(0, repeats - len(known))
-        fresh: list[tuple[float, int]] = []
-        if missing:
-            if self._then is None:
-                raise OracleError(
-                    f"the record holds {len(known)} more answers to query {i}, {repeats} are asked for: "
-                    "run with the seed and the options of the recorded run, or give `then=` an oracle for the rest",
-                    query=i,
-                    available=len(known),
-                    needed=repeats,
-                )
-            # What is new is asked before anything is taken off the record, so that a failure loses nothing.
-            new = self._new(x[None], missing, block=1)
-            fresh = list(zip(new.answers.tolist(), new.group.tolist(), strict=True))
-        return [*(known.popleft() for _ in range(repeats - missing)), *fresh]
+        missing = needed - len(known)
+        if missing <= 0:
+            return
+        if self._then is None:
+            raise OracleError(
+                f"the record holds {len(known)} more answers to query {i}, {needed} are asked for: "
+                "run with the seed and the options of the recorded run, or give `then=` an oracle for the rest",
+                query=i,
+                available=len(known),
+                needed=needed,
+            )
+        new = self._new(x[None], missing, block=1)
+        known.extend(zip(new.answers.tolist(), new.group.tolist(), strict=True))
 
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         assert self._then is not None

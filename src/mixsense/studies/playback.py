@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mixsense.checks import one_line
-from mixsense.errors import BudgetError, MixsenseError, ModelError, StudyError
+from mixsense.errors import BudgetError, InvalidInput, MixsenseError, ModelError, StudyError
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of
 from mixsense.problem import Problem
@@ -64,7 +64,7 @@ class Playback:
                 self._send(asked)
             with self._computing():
                 result = self._result()
-                text = result.to_json()
+                text = _as_text(result)
             self._storage.finish(result.status, text)
             return result
 
@@ -110,3 +110,11 @@ def _check_same(current: Round, stored: Round, any_queries: bool) -> None:
             f"the stored round ({stored_q} queries, {stored.repeats} times each) is not what this version of mixsense "
             f"would ask ({q}, {current.repeats} times each): go on with the version that began the study"
         )
+
+
+def _as_text(result: Recovery) -> str:
+    """Return a result as it is stored; a method of the user's may return one that cannot be."""
+    try:
+        return result.to_json()
+    except InvalidInput as error:
+        raise StudyError(f"the result cannot be stored: {error}; no answer is lost: mend the method") from None
