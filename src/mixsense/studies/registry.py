@@ -9,17 +9,10 @@ from os import PathLike
 from typing import Any
 
 from mixsense.errors import InvalidInput
+from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.studies.playback import steps_of
-from mixsense.studies.settings import (
-    as_json,
-    check_titles,
-    checked_lease,
-    checked_name,
-    checked_range,
-    checked_units,
-    problem_as_stored,
-)
+from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
 from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -80,7 +73,7 @@ def create_study(
     if arguments.get("seed") is None:
         arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
     problem = Problem.from_dict({"n": n, **arguments})
-    text = as_json(problem_as_stored(problem))
+    text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
     name = checked_name(name)
     check_titles(problem.features, problem.intercept)
     first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it

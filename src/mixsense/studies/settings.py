@@ -10,8 +10,6 @@ import numpy as np
 
 from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput
-from mixsense.methods.registry import stored_name
-from mixsense.problem import Problem
 from mixsense.rounds import LARGEST_ANSWER
 
 INTERCEPT = "(intercept)"
@@ -58,17 +56,6 @@ def checked_range(pair: Any) -> tuple[float, float] | None:
 def checked_lease(lease: Any) -> float:
     """Return the seconds of a lease, or say what is needed."""
     return as_float("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
-
-
-def problem_as_stored(problem: Problem) -> dict[str, Any]:
-    """Return a problem as a dict whose method is a name, by which every other process finds it."""
-    name = stored_name(problem.method)
-    if name.startswith("__main__:"):
-        raise InvalidInput(
-            f"the method {name} is in the program that runs, where no other one finds it: define it at the top of a "
-            "module that can be imported"
-        )
-    return {**problem.to_dict(), "method": name}
 
 
 def as_json(values: dict[str, Any]) -> str:
