@@ -271,15 +271,19 @@ def reply_of(text, head=b""):
     return b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: %d\r\n\r\n" % len(text) + text
 
 
-def asked(client):
-    """Read one request; its first number, None at the end."""
+def requests(client):
+    """Yield the first number of each request of a connection; a next one may come right behind it."""
     data = b""
-    while b"}" not in data:
-        part = client.recv(65536)
-        if not part:
-            return None
-        data += part
-    return json.loads(data.partition(b"\r\n\r\n")[2])["x"][0]
+    while True:
+        while b"}" not in data:
+            part = client.recv(65536)
+            if not part:
+                return
+            data += part
+        body = data.partition(b"\r\n\r\n")[2].decode()
+        found, end = json.JSONDecoder().raw_decode(body)
+        data = body[end:].encode()
+        yield found["x"][0]
 
 
 def answering(answer):
@@ -287,10 +291,8 @@ def answering(answer):
 
     def serve(client):
         with contextlib.suppress(OSError), client:
-            i = 0
-            while (x := asked(client)) is not None:
+            for i, x in enumerate(requests(client)):
                 answer(client, i, x)
-                i += 1
 
     return raw_server(serve)
 
