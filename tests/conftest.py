@@ -2,9 +2,21 @@
 
 import os
 import signal
+import sys
+
+import pytest
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 # A shell that runs the tests in the background ignores SIGINT, and what is started from here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _own_modules():
+    """Forget a test's own mylab.py, and where it was found: the next test may have another one."""
+    path = list(sys.path)
+    yield
+    sys.path[:] = path
+    sys.modules.pop("mylab", None)

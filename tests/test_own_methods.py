@@ -249,13 +249,13 @@ def test_the_command_line_finds_it_in_the_current_folder(lab):
     usual = ["recover", "mylab:ask", "--n", 6, "--sigma", 1, "--quiet", "--method"]
     done = console(lab, *usual, "mylab:search")
     assert (done.returncode, "40 answers" in done.stdout) == (3, True), done.stderr  # 3: uncertain
-    for method, words in (
-        ("mylab:picky", "the method mylab:picky yielded int: needed is a Round of queries"),
-        ("mylab:nothing", "mylab has no callable 'nothing'"),
-        ("mylib:search", "the method's module 'mylib' cannot be imported"),
+    for method, code, words in (
+        ("mylab:picky", 1, "the method mylab:picky yielded int: needed is a Round of queries"),  # after answers
+        ("mylab:nothing", 2, "mylab has no callable 'nothing'"),
+        ("mylib:search", 2, "the method's module 'mylib' cannot be imported"),
     ):
         done = console(lab, *usual, method)
-        assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, words in done.stderr) == (code, True), done.stderr
         assert len(done.stderr.splitlines()) == 1
 
 

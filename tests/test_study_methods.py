@@ -66,8 +66,9 @@ def mylab(tmp_path, monkeypatch):
     (tmp_path / "mylab.py").write_text(MYLAB)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("mylab", None)  # another test's
     yield importlib.import_module("mylab")
-    del sys.modules["mylab"]
+    sys.modules.pop("mylab", None)
 
 
 def program(text):
@@ -135,7 +136,7 @@ def test_a_method_that_is_gone_or_wrong_loses_no_answer(mylab, tmp_path):
                 use()
         assert (study.progress().state, study.progress().total) == ("ready", 4)  # to be mended, not at its end
     (tmp_path / "mylab.py").rename(tmp_path / "elsewhere.py")
-    del sys.modules["mylab"]
+    sys.modules.pop("mylab", None)
     importlib.invalidate_caches()
     study = ms.load_study("a.db", "search")
     assert (study.progress().state, len(study.answers()), len(study.record())) == ("ready", 8, 1)

@@ -63,7 +63,8 @@ def check_picture(file: Path | None) -> None:
 
 def write_result(r: Recovery, out: Path) -> None:
     """Write a result as JSON, after it was shown: what was paid for is seen in any case."""
-    check_file(out)  # again: the answers may have gone into this very file since
+    if out.is_file() and _holds_answers(out):  # they may have gone into this very file since it was checked
+        raise MixsenseError(f"{out} holds the answers; the result is shown above: give another file")
     try:
         out.write_text(r.to_json() + "\n", encoding="utf-8")
     except OSError as error:
