@@ -46,6 +46,8 @@ def begin(problem: Problem) -> Method[Recovery]:
     _check_options(entry, problem)
     rng, units = generator(problem.seed), problem.units
     method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
+    if entry.built_in and problem.names is None and "decoder" not in problem.options:
+        return method  # there is nothing to add
     return _finished(method, lambda r: _as_reported(r, entry, problem))
 
 
@@ -89,35 +91,35 @@ def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: An
             f"the method {entry.name} returned {type(method).__name__} when it was called: needed is a generator "
             "function, which yields rounds"
         )
-    return _checked(method, entry.name, problem.n)
+    return _checked(method, entry, problem.n)
 
 
-def _checked(method: Method[Recovery], name: str, n: int) -> Method[Recovery]:
+def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]:
     """Pass on what a method yields and returns, after a check that it is what a method may yield and return."""
-
-    def recovery(found: Any) -> Recovery:
-        if not isinstance(found, Recovery):
-            raise InvalidInput(f"the method {name} returned {type(found).__name__}: needed is a Recovery in the end")
-        if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
-            raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
-        return found
-
-    def checked(best: Callable[[], Any]) -> Callable[[], Recovery]:
-        return lambda: recovery(best())
-
-    asked: Any = None
+    name, own, asked = entry.name, not entry.built_in, None
     while True:
         try:
-            current: Any = method.send(asked)
+            current: Any = method.send(asked)  # type: ignore[arg-type]  # None starts a generator
         except StopIteration as stop:
-            return recovery(stop.value)
+            return _recovery(stop.value, name, n)
         if not isinstance(current, Round):
             raise InvalidInput(f"the method {name} yielded {type(current).__name__}: needed is a Round of queries")
         if current.queries.shape[1] != n:
             raise InvalidInput(
                 f"the method {name} asked queries of {current.queries.shape[1]} numbers, but n is {n}: give (q, {n})"
             )
-        asked = yield current if current.estimate is None else replace(current, estimate=checked(current.estimate))
+        best = current.estimate
+        asked = (
+            yield replace(current, estimate=_then(best, lambda r: _recovery(r, name, n))) if own and best else current
+        )
+
+
+def _recovery(found: Any, name: str, n: int) -> Recovery:
+    if not isinstance(found, Recovery):
+        raise InvalidInput(f"the method {name} returned {type(found).__name__}: needed is a Recovery in the end")
+    if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
+        raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
+    return found
 
 
 def _finished(method: Method[Recovery], finish: Callable[[Recovery], Recovery]) -> Method[Recovery]:
