@@ -79,6 +79,7 @@ def test_threads_take_turns():
         ("sys.exit('no model')", r"exit code 1 before it answered; its last words: no model"),
         ("input(); raise ValueError('boom')", r"exit code 1 .*last words: ValueError: boom"),
         ("os.kill(os.getpid(), 9)", r"exit code -9"),
+        ("import subprocess; subprocess.Popen(['sleep', '60']); sys.exit(3)", r"exit code 3"),
         ("input(); os.close(1); time.sleep(60)", "closed its output"),
         ("print(1, flush=True); time.sleep(60)", "wrote '1' without being asked"),
         ("input(); print('1.5', end='', flush=True)", "exit code 0 before it answered"),

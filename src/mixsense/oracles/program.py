@@ -123,7 +123,7 @@ class Program:
 
     def _get(self, seconds: float, halt: threading.Event) -> bytes | None:
         """Return the next line, None if there will be none; `queue.Empty` if none comes in time."""
-        end = time.monotonic() + seconds
+        end, exited = time.monotonic() + seconds, False
         while True:
             left = end - time.monotonic()
             try:
@@ -131,10 +131,11 @@ class Program:
             except queue.Empty:
                 if halt.is_set():
                     raise Halted(f"the program {self.name} was stopped before it answered") from None
-                if self._refused.is_set():
+                if self._refused.is_set() or exited:
                     return None
                 if left <= GLANCE:
                     raise
+                exited = self._process.poll() is not None  # once more: its last line may be on its way
 
     def _late(self, timeout: float) -> OracleError:
         wrote = f" (only {self._show(self._partial, 120)!r}, without a line end)" if self._partial else ""
