@@ -199,31 +199,32 @@ class Program:
             return []
         unasked: list[bytes] = []
 
-        def drained(done: Callable[[], bool]) -> Callable[[], bool]:
-            def look() -> bool:
-                with contextlib.suppress(queue.Empty):
-                    while True:  # it may wait for us to take what it writes
-                        line = self._lines.get_nowait()
-                        if line is not None and len(unasked) < AHEAD:
-                            unasked.append(line)
-                return done()
-
-            return look
+        def take() -> None:
+            with contextlib.suppress(queue.Empty):
+                for _ in range(AHEAD + 1):
+                    line = self._lines.get_nowait()
+                    if line is not None and len(unasked) < AHEAD:
+                        unasked.append(line)
 
         def read() -> bool:
+            take()  # a program may wait for us to take what it writes
             return not any(thread.is_alive() for thread in self._threads[2:])
+
+        def over() -> bool:
+            return read() and self._process.poll() is not None
 
         self._questions.put(None)  # closes its input, as soon as what was written before is out
         if patience:
-            _until(drained(lambda: self._process.poll() is not None and read()), patience)
+            _until(over, patience)
         self._signal("SIGTERM")
-        if not _until(drained(lambda: self._process.poll() is not None and read() and not self._signal(0)), GRACE):
+        if not _until(lambda: over() and not self._signal(0), GRACE):
             self._signal("SIGKILL")
             self._process.wait()
-        if _until(drained(read), GRACE):  # else a child with a session of its own holds them: leave them to it
+        if _until(read, GRACE):  # else a child with a session of its own holds them: leave them to it
             for pipe in (self._process.stdout, self._process.stderr):
                 if pipe is not None:
                     pipe.close()
+        take()  # what came between the last look and the end
         if self._partial and len(unasked) < AHEAD:
             unasked.append(self._partial)
         self._ended = True
