@@ -255,15 +255,16 @@ def reply_of(text, head=b""):
     return b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: %d\r\n\r\n" % len(text) + text
 
 
-def asked(client):
-    """Read one request; its first number, None at the end."""
-    data = b""
-    while b"}" not in data:
+def asked(client, rest):
+    """Read one request; its first number, None at the end. What came behind it is kept in `rest`."""
+    while b"}" not in rest:
         part = client.recv(65536)
         if not part:
             return None
-        data += part
-    return json.loads(data.partition(b"\r\n\r\n")[2])["x"][0]
+        rest += part
+    request, _, more = bytes(rest).partition(b"}")
+    rest[:] = more
+    return json.loads(request.partition(b"\r\n\r\n")[2] + b"}")["x"][0]
 
 
 def answering(answer):
@@ -271,8 +272,8 @@ def answering(answer):
 
     def serve(client):
         with contextlib.suppress(OSError), client:
-            i = 0
-            while (x := asked(client)) is not None:
+            i, rest = 0, bytearray()
+            while (x := asked(client, rest)) is not None:
                 answer(client, i, x)
                 i += 1
 
