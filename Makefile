@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types fast benchmark clean
+.PHONY: demo test lint types fast figures benchmark clean
 
 demo: $(STAMP)
 	$(BIN)/mixsense demo
@@ -21,6 +21,9 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/mypy
+
+figures: $(STAMP)
+	$(BIN)/python benchmarks/figures.py
 
 benchmark: $(STAMP)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[benchmark]'

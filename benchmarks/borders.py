@@ -34,7 +34,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN: dict[str, Any] = {"n": 20, "k": 3, "gamma": None, "max_queries": 240, "seed": 3}
-INNER_LOOP = {("refine", "sparsity"), ("regression.fit", "regression.spike_slab")}
+INNER_LOOP = {("refine", "sparsity"), ("regression.em", "regression.spike_slab")}
 """From and to, as modules: its name in 0.2.0, and since."""
 
 Edge = tuple[str, str]

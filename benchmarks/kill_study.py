@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import mixsense as ms
-from mixsense.studies.storage import database
+from mixsense import sqlite
 
 TRUTH = ms.random_pair(8, 2, gap=4.0, seed=1)
 
@@ -217,7 +217,7 @@ def everything(kills: int, minutes: float) -> None:
 
     with tempfile.TemporaryDirectory() as folder, postgres_server.running() as postgres:
         for backend in ("DELETE", "WAL", "PostgreSQL"):
-            database.SQLITE_VERSION = database.SAFE_WAL if backend == "WAL" else (3, 0, 0)
+            sqlite.SQLITE_VERSION = sqlite.SAFE_WAL if backend == "WAL" else (3, 0, 0)
             url = postgres if backend == "PostgreSQL" else f"sqlite:///{folder}/{backend}.db"
             print(f"{backend}:", flush=True)
             start, done, lot = time.monotonic(), 0, min(kills, 100)
@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     args = parser.parse_args()
     if args.journal:
-        database.SQLITE_VERSION = database.SAFE_WAL if args.journal == "WAL" else (3, 0, 0)
+        sqlite.SQLITE_VERSION = sqlite.SAFE_WAL if args.journal == "WAL" else (3, 0, 0)
     if args.part == "kill":
         print(kill(args.db, args.kills))
     elif args.part == "send":

@@ -11,7 +11,7 @@ far plan for the setting. Its error at the end counts, and with less weight its 
 a run of that budget would have reached in the same way. The coefficients of N = S + P (σ/γ)² are those that put the
 quantile QUANTILE of the errors where it is (quantile regression of log error, cut to the range of γ). For the row
 "certified" as many runs have a γ and no budget, and the same formula is fitted to the same quantile of the answers that
-they took. Both are written to ``src/mixsense/calibration.py``.
+they took. Both are written to ``src/mixsense/planning/calibration.py``.
 
 *Honesty.* Other seeds. Every plan is carried out once: ``max_queries`` = the planned number, γ = None; *kept* means
 that the worst ℓ2 error is within γ. *Needed* is measured in two ways. By settings: the smallest N = plan/f, f in
@@ -55,7 +55,7 @@ AROUND = (0.4, 1.6)
 FACTORS = (1.4, 2.0, 2.8, 4.0)
 SEEDS = 7
 CALIBRATION, HONESTY = 5, 8  # first part of every seed: the two never share one
-PACKAGE = Path(__file__).parent.parent / "src" / "mixsense"
+CALIBRATED = Path(__file__).parent.parent / "src" / "mixsense" / "planning" / "calibration.py"
 
 Setting = tuple[int, int, float, float]  # n, k, gap/σ, γ/σ
 Coefficients = dict[str, float]
@@ -173,21 +173,21 @@ from __future__ import annotations
 FRUGAL = {{
 {frugal}
 }}
-"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run with a budget …"""
+"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run that spends a budget."""
 
 CERTIFIED = {{
 {certified}
 }}
-"""… and for one that stops by itself."""
+"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run that stops by itself."""
 
 RANGES = {{"n": (20, 1000), "k": (1, 10), "gap/sigma": (0.5, 20), "gamma/sigma": (0.05, 0.5)}}
-"""Where the runs were made, k at most n/4; beyond, a plan extrapolates."""
+"""Where the runs were made, with k at most n/4; beyond these ranges a plan extrapolates."""
 
 MOST_OF_GAP = {most}
-"""γ was at most this share of the gap."""
+"""The largest γ of the runs, as a share of the gap."""
 
 RUNS = {runs}
-"""How many runs either set of coefficients is fitted to."""
+"""Number of runs that each set of coefficients is fitted to."""
 '''
 
 
@@ -200,7 +200,7 @@ def calibrate(runs: int, jobs: int, keep: Path | None) -> str:
         name: "\n".join(f'    "{key}": {value:g},' for key, value in found.items())
         for name, found in (("frugal", frugal), ("certified", certified))
     }
-    (PACKAGE / "calibration.py").write_text(TEMPLATE.format(runs=runs, most=MOST_OF_GAP, **lines), encoding="utf-8")
+    CALIBRATED.write_text(TEMPLATE.format(runs=runs, most=MOST_OF_GAP, **lines), encoding="utf-8")
     return "\n".join(
         [
             f"{runs} runs with a budget, {len(rows)} errors: {100 * below:.0f} % of them are below the fitted γ. "
@@ -221,7 +221,7 @@ def planned(number: int) -> tuple[Setting, float, Plan]:
 
 
 def run_once(setting: Setting, sigma: float, queries: int, seed: list[int]) -> list[tuple[int, float]]:
-    """Spend so many answers on a fresh pair: error/γ on the way, and in the end."""
+    """Spend this many answers on a fresh pair: error/γ on the way, and in the end."""
     n, k, gap, gamma = setting
     pair = ms.random_pair(n, k, gap * sigma, seed=[*seed, 0])
     problem = ms.Problem(n=n, gamma=None, sigma=sigma, max_queries=queries)

@@ -20,8 +20,8 @@ import pytest
 
 import mixsense as ms
 from http_service import HIGH, INTERCEPTS, LOW, MODELS, NAMES, Service, two_models
-from mixsense.cli.endpoint import make_oracle
 from mixsense.cli.main import main
+from mixsense.cli.oracle import choose
 from mixsense.oracles.preflight import cost
 
 HERE = os.path.dirname(__file__)
@@ -247,11 +247,27 @@ def test_a_program_is_audited_too(tmp_path):
     assert {verdict["level"] for verdict in found["preflight"]["verdicts"]} == {"ok"}
 
 
+def test_a_budget_is_spent_only_if_gamma_is_none(tmp_path):
+    with score_service(lambda call, y: y) as service:
+        args = [service.url, "--n", "6", "--seed", "1", "--quiet", "--skip-preflight", "--max-queries", "300", "--json"]
+        stopped = audit(*args, "--gamma", "0.5", "--name", "stopped", cwd=tmp_path)
+        assert stopped.returncode == 0, stopped.stderr
+        assert json.loads(stopped.stdout)["result"]["queries"] < 300
+        for _ in range(2):  # the same command is the same audit
+            spent = audit(*args, "--gamma", "none", "--name", "spent", cwd=tmp_path)
+            assert json.loads(spent.stdout)["result"]["queries"] == 300, spent.stderr
+        (tmp_path / "a.toml").write_text('n = 6\ngamma = "none"\nseed = 1\nmax_queries = 300\n')
+        count = len(service.calls)
+        config = [service.url, "--config", "a.toml", "--quiet", "--name", "spent", "--json"]
+        assert audit(*config, cwd=tmp_path).stdout == spent.stdout
+        assert len(service.calls) == count
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
         (["--n", "3"], "give the address"),
-        (["http://127.0.0.1:9/", "--command", "x", "--n", "3"], "one of the two"),
+        (["http://127.0.0.1:9/", "--command", "x", "--n", "3"], "one of them"),
         (["http://127.0.0.1:9/"], "how many inputs"),
         (["http://127.0.0.1:9/", "--n", "3", "--features", "a,b,c"], "how many inputs"),
         (["http://127.0.0.1:9/", "--features", "a,a"], "'a'"),
@@ -270,6 +286,8 @@ def test_a_program_is_audited_too(tmp_path):
         (["http://127.0.0.1:9/", "--n", "3", "--db", "no/such/folder/a.db"], "folder"),
         (["http://127.0.0.1:9/", "--n", "3", "--name", ""], "name is ''"),
         (["http://127.0.0.1:9/", "--n", "3", "--gamma", "-1"], "gamma is -1"),
+        (["http://127.0.0.1:9/", "--n", "3", "--gamma", "x"], "give a number such as 0.1, or none"),
+        (["http://127.0.0.1:9/", "--n", "3", "--gamma", "none"], "max_queries"),
         (["http://127.0.0.1:9/", "--n", "3", "--out", "no/such/r.json"], "the folder no/such does not exist"),
         (["http://127.0.0.1:9/", "--n", "3", "--out", "."], ". is a folder"),
         (["http://127.0.0.1:9/", "--features", "a,(intercept)", "--box", "0:1", "--intercept"], "'(intercept)'"),
@@ -313,15 +331,15 @@ def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
     (tmp_path / "out").mkdir()
     args = ["--command", f"{sys.executable} model.py", *PLAIN, "--skip-preflight", "--out", "out/r.json"]
     done = audit(*args, cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert "out/r.json cannot be written" in done.stderr
     assert "certified" in done.stdout
 
 
 def test_the_cost_that_is_stated(monkeypatch, capsys):
-    with make_oracle({"url": "http://127.0.0.1:9/"}, None) as oracle:
+    with choose("http://127.0.0.1:9/", audited=True).opened() as oracle:
         assert cost(oracle) == 401
-    with make_oracle({"command": "x"}, None) as oracle:
+    with choose(None, audited=True, command="x").opened() as oracle:
         assert cost(oracle) == 329
     monkeypatch.setattr(sys, "argv", ["mixsense", "audit", "--help"])
     with pytest.raises(SystemExit):

@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 import mixsense as ms
+from http_service import Service, two_models
+from mixsense.cli.exits import BY_STATUS, MEANINGS, ExitCode, epilog
+from mixsense.cli.options import precision
+from mixsense.recovery.result import STATUSES
 
+PAGE = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
 SMALL = ["--method", "paper", "--n", "30", "--k", "2", "--sigma", "1", "--m", "40", "--batch", "60", "--seed", "3"]
 
 
@@ -42,12 +47,66 @@ def test_help_is_complete():
     assert mixsense("--version").stdout.strip() == f"mixsense {ms.__version__}"
 
 
+def commands():
+    """Every command by its words, as `study ask`, with its help's last lines."""
+    from typer.main import get_command
+
+    from mixsense.cli.app import app
+
+    def walk(command, words):
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk(inner, (*words, name))
+        yield " ".join(words), command.epilog
+
+    return dict(walk(get_command(app), ()))
+
+
+def test_every_exit_code_has_one_meaning():
+    """The page is the table, and each command's help is made from it."""
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", PAGE, re.M)
+    assert rows == [(str(code.value), meaning) for code, meaning in MEANINGS.items()]
+    assert list(MEANINGS) == list(ExitCode)
+    assert set(BY_STATUS) == set(STATUSES)
+    lines = [f"{code.value} {meaning}" for code, meaning in MEANINGS.items()]
+    for name, text in commands().items():
+        said = text.removeprefix("Exit codes: ").removesuffix(".").split("; ")
+        assert said == [line for line in lines if line in said], name
+        assert {"0", "1", "2", "130"} <= {line.split()[0] for line in said}, name
+    assert epilog(*ExitCode) == commands()[""]
+
+
+def test_every_command_is_on_the_page():
+    for name in commands():
+        first, _, rest = name.partition(" ")
+        assert f"`mixsense {first}" in PAGE
+        assert f"`{rest}`" in PAGE or rest in ("", "answers")
+
+
+def test_gamma_is_a_number_or_none():
+    assert (precision("0.25"), precision("none"), precision(None)) == (0.25, None, None)
+    with pytest.raises(ms.InvalidInput, match="--gamma is 'nothing': give a number such as"):
+        precision("nothing")
+    plan = ["plan", *"--n 50 --k 3 --sigma 1 --gap 2 --budget 2000".split()]
+    assert mixsense(*plan, "--gamma", "none").stdout == mixsense(*plan).stdout != ""
+
+
+@pytest.mark.parametrize("page", ["--version", "--help"])
+def test_the_start_is_light(page):
+    code = (
+        "import sys\nfrom mixsense.cli.main import main\n"
+        f"sys.argv = ['mixsense', {page!r}]\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'scipy', 'pandas', 'matplotlib', 'sqlalchemy', 'joblib', 'httpcore'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
 def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
     done = mixsense("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times fewer answers"):
+    for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times as many answers"):
         assert words in done.stdout
-    assert int(re.search(r"used (\d+) times fewer", done.stdout)[1]) >= 20
+    assert int(re.search(r"from (\d+)\s+times as many", done.stdout)[1]) >= 20
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -108,7 +167,8 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:ask", *SMALL, "--gamma", "x"], 2, "x"),
         (["lab:ask", "--method", "noiseless", "--batch", "9"], 2, "--batch does not go with --method noiseless"),
         (["lab:ask", *SMALL, "--max-queries", "10"], 1, "nothing was asked"),
-        (["lab:ask", *SMALL, "--gamma", "1", "--out", "no/where.json"], 2, "give another --out"),
+        (["lab:ask", *SMALL, "--gamma", "1", "--out", "no/where.json"], 2, "the folder no does not exist"),
+        (["lab:ask", *SMALL, "--gamma", "1", "--plot", "r.doc"], 2, "r.doc cannot be drawn"),
     ]
     for args, code, words in cases:
         done = mixsense("recover", *args, cwd=tmp_path)
@@ -170,6 +230,79 @@ def test_ctrl_c_is_one_line(tmp_path, signal_):
     assert "--record" in stderr
 
 
+@pytest.mark.parametrize(("module", "words"), [("typer", ["--version"]), ("scipy", ["recover", "--simulate"])])
+def test_ctrl_c_while_modules_load_is_one_line(tmp_path, module, words):
+    (tmp_path / module).mkdir()
+    # In a callback of the import system, which loses exceptions, as everywhere else.
+    (tmp_path / module / "__init__.py").write_text(
+        "import time, weakref\n"
+        "class Thing: pass\n"
+        "def late(_):\n    open('loading', 'w').close()\n    time.sleep(60)\n"
+        "thing = Thing()\nwatched = weakref.ref(thing, late)\ndel thing\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mixsense", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "loading").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert (errors.startswith("mixsense: stopped"), errors.count("\n")) == (True, 1), errors
+
+
+METHOD = """
+from mixsense.methods.frugal.method import frugal
+def search(problem, rng, steer=True):
+    return (yield from frugal(problem, rng, steer=steer))
+"""
+
+
+def test_a_method_of_ones_own_is_found_in_the_current_folder(tmp_path):
+    """Also where Python does not look there by itself (-P), as with the installed program."""
+
+    def run(*args):
+        command = [sys.executable, "-P", "-m", "mixsense", *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    (tmp_path / "mylab.py").write_text(METHOD)
+    done = run("recover", "--simulate", "--n", "20", "--gamma", "0.4", "--method", "mylab:search", "--quiet")
+    assert (done.returncode, done.stdout[:9]) == (0, "certified"), done.stderr
+    (tmp_path / "tea.toml").write_text('n = 3\nsigma = 1.0\nmethod = "mylab:search"\nseed = 1\nmax_queries = 500\n')
+    for words in (["create", "tea.toml"], ["ask", "tea"], ["status", "tea"]):
+        done = run("study", *words)
+        assert done.returncode == 0, done.stderr
+    (tmp_path / "grid.toml").write_text('n = 10\nk = 1\ngap = 5.0\nmethod = ["mylab:search"]\nseeds = 1\n')
+    done = run("sweep", "grid.toml", "--jobs", "1", "--quiet")
+    assert (done.returncode, "1 cells, 0 failed" in done.stdout) == (0, True), done.stderr
+
+
+def test_the_current_folder_hides_no_module(tmp_path):
+    for name in ("scipy", "json", "mixsense"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('the wrong file')")
+    command = [sys.executable, "-P", "-m", "mixsense", "recover", "--simulate", "--n", "20", "--gamma", "0.4"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_recover_asks_an_address(tmp_path):
+    score = two_models(3, [[4.0, 0, 0, 0], [0, 4.0, 0, 0]], 0.3)
+    with Service(lambda call: score(call.x)) as service:
+        args = ["recover", service.url + "?key=s3cret", "--n", "4", "--gamma", "0.5", "--record", "r.jsonl", "--quiet"]
+        done = mixsense(*args, cwd=tmp_path)
+        assert (done.returncode, done.stdout[:9]) == (0, "certified"), done.stderr
+        count = len(service.calls)
+        assert mixsense(*args, cwd=tmp_path).stdout == done.stdout
+        assert len(service.calls) == count  # all answers were in the record
+    assert "s3cret" not in (tmp_path / "r.jsonl").read_text()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_disk_is_one_line():
     command = [sys.executable, "-m", "mixsense", "plan", *"--n 20 --k 2 --sigma 1 --gap 2 --gamma 0.1".split()]
@@ -178,3 +311,12 @@ def test_a_full_disk_is_one_line():
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
+
+
+def test_a_result_never_replaces_the_answers(tmp_path):
+    done = mixsense("recover", "--simulate", *SMALL, "--record", "a.json", "--out", "a.json", cwd=tmp_path)
+    assert (done.returncode, "--record and --out are both a.json" in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "a.json").exists()
+    (tmp_path / "b.json").write_text('{"mixsense_record": 1, "run": {}}\n')
+    done = mixsense("recover", "--simulate", *SMALL, "--out", "b.json", cwd=tmp_path)
+    assert (done.returncode, "b.json holds answers" in done.stderr) == (2, True), done.stderr

@@ -11,6 +11,7 @@ import mixsense as ms
 from mixsense.methods.paper.constants import preset
 
 PAIR = ms.random_pair(20, 2, gap=4.0, seed=0)
+DATA = np.ones((50, 20))
 GOOD = {"n": 20, "k": 2, "sigma": 1.0, "m": 30, "batch": 50, "seed": 1, "method": "paper"}
 
 
@@ -25,6 +26,12 @@ MISTAKES = [
     ({"n": 2.5}, "it must be a whole number"),
     ({"n": "20"}, "it must be a whole number"),
     ({"n": None}, "it must be a whole number"),
+    ({"n": True}, "n is True; it must be a whole number"),
+    ({"n": -(10**5000)}, "n is <int>; it must be at least 1"),
+    ({"n": 10**12}, "n is 1000000000000; it must be at most 1e+08"),
+    ({"n": np.ones((30, 30))}, "n is array([[1., 1., 1., 1., 1.,"),
+    ({"k": True}, "k is True; it must be a whole number"),
+    ({"k": np.True_}, "it must be a whole number"),
     ({"k": 0}, "k is 0; it must be at least 1"),
     ({"k": 21}, "give k between 1 and 20"),
     ({"k": 1.5}, "it must be a whole number"),
@@ -38,7 +45,17 @@ MISTAKES = [
     ({"sigma": 0.0, "method": "single"}, "use method='noiseless'"),
     ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='paper'"),
     ({"gamma": 0.0}, "gamma is 0; it must be above 0"),
+    ({"gamma": 0.0, "sigma": None}, "it must be above 0: the precision asked for, e.g. 0.1 (0 needs sigma=0"),
+    ({"gamma": 0.0, "sigma": 0.0}, "use method='noiseless'"),
+    ({"gamma": 0.0, "sigma": 0.0, "method": "single"}, "use method='noiseless'"),
+    ({"gamma": 0.0, "sigma": 0.0, "box": [(-1, 1)] * 20}, "and no box"),
+    ({"gamma": -0.1, "sigma": 0.0}, "gamma is -0.1; it must be at least 0"),
     ({"gamma": -0.1}, "it must be above 0"),
+    ({"gamma": True}, "gamma is True; it must be a real number"),
+    ({"gamma": np.array(True)}, "it must be a real number"),
+    ({"gamma": np.array([0.1])}, "it must be a real number"),
+    ({"sigma": False}, "sigma is False; it must be a real number"),
+    ({"eta": np.True_}, "it must be a real number"),
     ({"gamma": np.nan}, "it must be finite"),
     ({"gamma": None, "batch": None}, "needs one, such as gamma=0.1, or a fixed batch"),
     ({"eta": 0.0}, "eta is 0; it must be above 0"),
@@ -53,6 +70,13 @@ MISTAKES = [
     ({"method": "papr"}, "give one of 'frugal', 'paper'"),
     ({"max_queries": 0}, "max_queries is 0; it must be at least 1"),
     ({"max_queries": 10.5}, "it must be a whole number"),
+    ({"max_queries": True}, "max_queries is True; it must be a whole number"),
+    ({"max_queries": 10**30}, "it must be at most 1e+18"),
+    ({"weights": (True, False)}, "it must be a real number"),
+    ({"weights": np.ones((30, 3))}, "weights has 30 entries"),
+    ({"intercept": "no"}, "intercept is 'no': give True or False"),
+    ({"intercept": np.ones(3)}, "give True or False"),
+    ({"seed": True}, "seed is True: give a whole number"),
     ({"seed": -1}, "give a whole number of at least 0"),
     ({"seed": "abc"}, "give a whole number of at least 0"),
     ({"m": 1}, "m is 1; it must be at least 2"),
@@ -65,13 +89,15 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), MISTAKES, ids=lambda v: repr(v)[:40])
+@pytest.mark.parametrize(("change", "message"), MISTAKES, ids=lambda v: v if isinstance(v, str) else "".join(v))
 def test_a_mistake_is_told_before_anything_is_asked(change, message):
     arguments = {name: value for name, value in (GOOD | change).items() if value is not ...}
     asked = oracle()
     with pytest.raises(ms.InvalidInput, match=r".") as caught:
         ms.recover(asked, **arguments)
     assert message in str(caught.value)
+    assert str(caught.value).isprintable()  # one line
+    assert len(str(caught.value)) < 300
     assert isinstance(caught.value, ValueError)
     assert asked.count == 0
 
@@ -84,10 +110,28 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.Recovery.from_json('{"mixsense": 1, "vectors": [[1], [1, 2]]}'), "not a mixsense result"),
         (lambda: ms.recover(oracle(), **(GOOD | {"sigma": None, "constants": "theory"})), "known sigma; give it"),
         (lambda: ms.recover(42, **GOOD), "needed is a callable oracle(queries, repeats)"),
+        (lambda: ms.recover((DATA, DATA[:, 0]), 20), "data you already have: ms.ReplayOracle([(queries, answers)])"),
+        (lambda: ms.ReplayOracle((DATA, DATA[:, 0])), "give a list of pairs, [(queries, answers)]"),
+        (lambda: ms.ReplayOracle([(DATA, DATA[:, 0])]), "answers (50,) do not match"),
+        (lambda: ms.ReplayOracle(None), "the record is None: give a list of pairs"),
+        (lambda: ms.ReplayOracle("a.jsonl"), "give a list of pairs"),
+        (lambda: ms.ReplayOracle([(DATA, DATA + np.nan)]), "answers[0, 0] is nan"),
+        (lambda: ms.ReplayOracle([(DATA * np.inf, DATA)]), "queries[0, 0] is inf"),
+        (lambda: ms.ReplayOracle([(DATA, 1e200 * DATA)]), "beyond 1e+100"),
+        (lambda: ms.ReplayOracle([(DATA, DATA.astype(str))]), "answers must be real numbers"),
+        (lambda: ms.ReplayOracle([(DATA, 1j * DATA)]), "answers must be real numbers"),
+        (lambda: ms.ReplayOracle([([[1.0]], [[10**400]])]), "answers must be real numbers"),
+        (lambda: ms.ReplayOracle([], then=5), "then is 5; needed is an oracle"),
+        (lambda: ms.ReplayOracle([])("abc", 1), "queries must be real numbers"),
+        (lambda: oracle()([[1.0], [1.0, 2.0]], 1), "queries must be real numbers: this oracle takes (q, 20)"),
+        (lambda: oracle()([[None] * 20], 1), "queries must be real numbers"),
+        (lambda: oracle()(np.full((1, 20), np.nan), 1), "queries[0, 0] is nan"),
+        (lambda: oracle().skip(-1), "count is -1; it must be at least 0"),
         (lambda: ms.SimulatedOracle([1.0, 2.0]), "needed is (2, n)"),
         (lambda: ms.SimulatedOracle([[1.0], [np.nan]]), "vectors[1, 0] is nan"),
-        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers of shape (2, n)"),
-        (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "two vectors of equal length"),
+        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers: needed is (2, n)"),
+        (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "vectors of equal length"),
+        (lambda: ms.SimulatedOracle([[True], [False]]), "must be real numbers: needed is (2, n)"),
         (lambda: ms.SimulatedOracle(PAIR, sigma=-1), "it must be at least 0"),
         (lambda: ms.SimulatedOracle(PAIR, weights="estimate"), "needs its shares"),
         (lambda: oracle()(np.ones((2, 3)), 1), "this oracle takes (q, 20)"),
@@ -96,7 +140,7 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.random_pair(5, 2, gap=0.0), "gap is 0; it must be above 0"),
         (lambda: ms.random_pair(5, 3, gap=1.0, overlap=0), "give one between 1 and 3"),
         (lambda: ms.match_error(np.ones((2, 3)), np.ones((2, 4))), "they must be equal"),
-        (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (2, n)"),
+        (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (L, n)"),
         (lambda: ms.Recovery.from_json("{}"), "give the text that to_json() returned"),
         (lambda: ms.Recovery.from_json("no"), "not a mixsense result"),
         (lambda: ms.Recovery.from_json('{"mixsense": 99}'), "this program reads format 1"),
@@ -113,6 +157,7 @@ def test_a_mistake_elsewhere_is_told_too(call, message):
     with pytest.raises(ms.InvalidInput, match=r".") as caught:
         call()
     assert message in str(caught.value)
+    assert str(caught.value).isprintable()  # one line
 
 
 def test_noisy_answers_to_the_noiseless_method_are_noticed_and_kept():

@@ -11,7 +11,8 @@ import mixsense as ms
 from driving import drive
 from mixsense.methods.paper import estimate
 from mixsense.methods.paper.constants import PRACTICAL
-from mixsense.methods.paper.estimate import Accuracy, Batches
+from mixsense.methods.paper.estimate import Batches
+from mixsense.methods.paper.stopping import Accuracy, Gap, alignment_accuracy, gap_known, next_batch, one_is_enough
 
 
 def line(separations):
@@ -70,3 +71,48 @@ def test_the_noise_is_measured_at_x_zero():
     assert not rounds[0].queries.any()
     assert abs(sigma**2 - 4.0) < 5 * variance_error
     assert variance_error == pytest.approx(4 * math.sqrt(2 / 5000), rel=0.1)
+
+
+def test_the_smallest_batches_are_doubled_first_and_none_beyond_what_is_needed():
+    sizes, asked = np.array([8, 8, 16, 16]), []
+    needed = np.array([8.0, 11.0, 16.0, 100.0])
+    while following := next_batch(sizes, needed):
+        index, more = following
+        sizes[index] += more
+        asked.append((index.tolist(), more))
+    assert asked == [([1], 3), ([3], 16), ([3], 32), ([3], 36)]
+    assert sizes.tolist() == [8, 11, 16, 100]
+
+
+def test_a_tiny_precision_needs_more_answers_than_integers_can_count():
+    # γ = 1e-7 σ: 6 (σ/γ)⁴ L = 2.8e29 answers where no separation is seen, never a negative number of them.
+    accuracy = Accuracy(1.0, 1e-7, math.log(100), PRACTICAL)
+    needed = estimate.needed_samples(np.array([1.0]), np.array([100]), accuracy)
+    assert needed[0] == pytest.approx(6e28 * math.log(100))
+    index, more = next_batch(np.array([100]), needed)
+    assert (index.tolist(), more) == ([0], 100)
+
+
+def test_what_the_distance_decides():
+    def accuracy(gamma, batch=None):
+        return Accuracy(1.0, gamma, math.log(100), PRACTICAL, batch)
+
+    sure, vague, none = Gap(5.0, 4.0, 6.0), Gap(5.0, 1.0, 9.0), Gap(0.3, 0.0, 2.0)
+    assert gap_known(sure, 50, accuracy(1.0))  # the limits are within a factor of two: γ' can be set
+    assert not gap_known(vague, 50, accuracy(1.0))
+    assert gap_known(vague, 50, accuracy(0.09))  # below 0.096 gap, whatever it is
+    assert gap_known(vague, 50, accuracy(7.3))  # above 0.8 gap, whatever it is
+    assert gap_known(vague, 10**6, accuracy(1.0))  # nothing more to learn
+    assert gap_known(vague, 50, accuracy(1.0), sigma2_error=11.0)  # σ itself is not known better
+    assert gap_known(vague, 50, accuracy(1.0, batch=50))  # nothing more is asked
+    assert not gap_known(none, 50, accuracy(1.0))
+
+    assert alignment_accuracy(sure, accuracy(0.4)).gamma == 0.4
+    assert alignment_accuracy(sure, accuracy(1.0)).gamma == PRACTICAL.pivot_ratio * 5.0
+    assert alignment_accuracy(sure, accuracy(1.0, batch=50)).gamma == 1.0
+    assert alignment_accuracy(sure, accuracy(4.1)).gamma == 4.1
+
+    assert one_is_enough(none, accuracy(0.1))
+    assert one_is_enough(sure, accuracy(4.1))
+    assert not one_is_enough(sure, accuracy(4.1, batch=50))
+    assert not one_is_enough(sure, accuracy(1.0))

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.methods.frugal.answers import Answers
+from mixsense.methods.frugal.sizes import next_size
 from mixsense.metrics import best_order
+from mixsense.rounds import Asked
 
 
 def simulated(pair, seed, sigma=1.0, weights=None):
@@ -220,3 +223,24 @@ def test_all_runs_show_the_vectors_in_the_same_order():
             r = ms.recover(simulated(pair, seed, weights=shares), 20, gamma=0.4, weights=told, seed=seed)
             assert np.linalg.norm(r.vectors - expected, axis=1).max() < 0.5, (told, seed)
             assert r.weights == pytest.approx(sorted(shares or (0.5, 0.5), reverse=told == "estimate"), abs=0.15)
+
+
+def test_the_answers_are_those_to_what_was_really_asked_with_their_groups():
+    answers = Answers(2, 3)  # room for three, so that it has to grow
+    for first in (0, 10, 20):
+        asking = answers.ask(np.zeros((2, 2)), "", None)
+        next(asking)
+        with pytest.raises(StopIteration):
+            asking.send(Asked([[first, 1], [first, 2]], [first, -first], [first, first]))
+    assert answers.N == 6
+    assert answers.X.tolist() == [[0, 1], [0, 2], [10, 1], [10, 2], [20, 1], [20, 2]]
+    assert answers.y.tolist() == [0, 0, 10, -10, 20, -20]
+    assert answers.group.tolist() == [0, 0, 10, 10, 20, 20]
+
+
+def test_stages_grow_by_a_fifth_reach_gamma_and_leave_no_crumbs():
+    assert next_size(1000, 10_000, np.inf, 0.1) == 200
+    assert next_size(1000, 10_000, 0.11, 0.1) == 100  # the bound falls like 1/N
+    assert next_size(1000, 10_000, 0.1001, 0.1) == 50
+    assert next_size(30, 10_000, np.inf, None) == 20
+    assert next_size(1000, 250, np.inf, None) == 250

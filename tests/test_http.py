@@ -255,16 +255,19 @@ def reply_of(text, head=b""):
     return b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: %d\r\n\r\n" % len(text) + text
 
 
-def asked(client, rest):
-    """Read one request; its first number, None at the end. What came behind it is kept in `rest`."""
-    while b"}" not in rest:
-        part = client.recv(65536)
-        if not part:
-            return None
-        rest += part
-    request, _, more = bytes(rest).partition(b"}")
-    rest[:] = more
-    return json.loads(request.partition(b"\r\n\r\n")[2] + b"}")["x"][0]
+def requests(client):
+    """Yield the first number of each request of a connection; a next one may come right behind it."""
+    data = b""
+    while True:
+        while b"}" not in data:
+            part = client.recv(65536)
+            if not part:
+                return
+            data += part
+        body = data.partition(b"\r\n\r\n")[2].decode()
+        found, end = json.JSONDecoder().raw_decode(body)
+        data = body[end:].encode()
+        yield found["x"][0]
 
 
 def answering(answer):
@@ -272,10 +275,8 @@ def answering(answer):
 
     def serve(client):
         with contextlib.suppress(OSError), client:
-            i, rest = 0, bytearray()
-            while (x := asked(client, rest)) is not None:
+            for i, x in enumerate(requests(client)):
                 answer(client, i, x)
-                i += 1
 
     return raw_server(serve)
 

@@ -19,6 +19,8 @@ LAYERS = """
     arrays
     checks
 
+    sqlite
+    toml_file
     metrics
     features
     problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,3 +114,89 @@ def test_noiseless_budget(budget):
     except ms.BudgetError:
         pytest.fail("60 answers are enough for a first estimate")
     assert r.queries == asked.count <= budget
+
+
+# -- another decoder -------------------------------------------------------------------------------------
+
+
+def matching_pursuit(A, b, radius):
+    """Orthogonal matching pursuit: the column that fits the residual best, until the residual is below the radius."""
+    chosen, z = [], np.zeros(A.shape[1])
+    while np.linalg.norm(b - A @ z) > max(radius, 1e-10) and len(chosen) < 2:
+        chosen.append(int(np.abs(A.T @ (b - A @ z)).argmax()))
+        z[chosen] = np.linalg.lstsq(A[:, chosen], b, rcond=None)[0]
+    return SimpleNamespace(value=z)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("paper", {"m": 60, "batch": 200, "sigma": 1.0}),
+        ("paper", {"gamma": 0.45, "sigma": 1.0}),
+        ("single", {"m": 60, "batch": 200, "sigma": 1.0}),
+        ("noiseless", {"sigma": 0.0}),
+    ],
+)
+def test_the_paper_decodes_with_a_function_of_the_users(method, options):
+    given = {"n": 30, "k": 2, "method": method, "seed": 3} | options
+    found = ms.recover(oracle(sigma=given["sigma"]), **given, decoder=matching_pursuit)
+    usual = ms.recover(oracle(sigma=given["sigma"]), **given)
+    assert found.queries == usual.queries  # decoding comes last
+    # The error bound is that of basis pursuit: with another decoder nothing is promised.
+    assert (found.status, found.error_bound) == ("uncertain", np.inf)
+    assert "the decoder is not basis pursuit" in found.diagnostics["warnings"][-1]
+    assert (np.count_nonzero(found.vectors, axis=1) <= 2).all()
+    if method == "single":
+        assert np.linalg.norm(found.vectors[0] - PAIR.mean(axis=0)) < 5 / 2
+    else:
+        assert np.array_equal(found.vectors != 0, PAIR[:: 1 if matches(found, PAIR) else -1] != 0)
+        assert ms.match_error(found.vectors, PAIR) < max(1e-8, 0.4 * given["sigma"])
+
+
+def matches(r, pair):
+    return np.linalg.norm(r.vectors - pair) < np.linalg.norm(r.vectors - pair[::-1])
+
+
+def test_a_decoder_may_be_named():
+    given = {"n": 30, "k": 2, "sigma": 1.0, "m": 40, "batch": 60, "method": "paper", "seed": 3}
+    usual = ms.recover(oracle(), **given)
+    for decoder in ("basis_pursuit", "mixsense.decode:basis_pursuit", ms.decode.basis_pursuit):
+        assert ms.recover(oracle(), **given, decoder=decoder) == usual
+
+
+@pytest.mark.parametrize(
+    ("decoder", "words"),
+    [
+        ("lasso", "decoder is 'lasso': give 'basis_pursuit', a function (A, b, radius), or one as module:function"),
+        (3, "decoder is 3: give"),
+        ("mixsense.decode:lasso", "mixsense.decode has no callable 'lasso'"),
+        ("no_such_module:solve", "the decoder's module 'no_such_module' cannot be imported"),
+    ],
+)
+def test_a_decoder_that_is_none_is_refused_before_anything_is_asked(decoder, words):
+    for method in ("paper", "single", "noiseless"):
+        asked = oracle(sigma=0.0)
+        given = {"k": 2, "sigma": None if method == "noiseless" else 1.0, "method": method}
+        with pytest.raises(ms.InvalidInput) as caught:
+            ms.recover(asked, 30, **given, decoder=decoder)
+        assert words in str(caught.value)
+        assert asked.count == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (lambda A: np.zeros(3), "the decoder's value has shape (3,): needed are 30 finite numbers"),
+        (lambda A: np.full(A.shape[1], np.nan), "needed are 30 finite numbers"),
+        (lambda A: "nothing", "the decoder's value is 'nothing': needed are real numbers"),
+    ],
+)
+def test_what_a_decoder_returns_is_checked_and_no_answer_is_lost(value, words):
+    asked = oracle()
+    given = {"k": 2, "sigma": 1.0, "m": 10, "batch": 5, "method": "single"}
+    with pytest.raises(ms.InvalidInput) as caught:
+        ms.recover(asked, 30, **given, decoder=lambda A, b, radius: SimpleNamespace(value=value(A)))
+    assert words in str(caught.value)
+    assert sum(map(len, caught.value.record)) == asked.count == 50
+    with pytest.raises(ms.InvalidInput, match="the decoder returned ndarray: needed is an object with the vector as"):
+        ms.recover(asked, 30, **given, decoder=lambda A, b, radius: np.zeros(30))

@@ -28,3 +28,11 @@ def test_random_pair_is_what_was_ordered(overlap):
     if overlap is not None:
         assert ((pair != 0).all(axis=0)).sum() == overlap
     assert np.array_equal(pair, ms.random_pair(30, 4, gap=3.0, seed=5, overlap=overlap))
+
+
+def test_any_number_of_vectors_is_matched():
+    truth = np.random.default_rng(0).standard_normal((4, 6))
+    assert ms.match_error(truth[[2, 0, 3, 1]], truth) == 0
+    assert ms.match_error(truth[:1] + 1, truth[:1]) == pytest.approx(6**0.5)
+    with pytest.raises(ms.InvalidInput, match="at most 8"):
+        ms.match_error(np.ones((9, 2)), np.ones((9, 2)))

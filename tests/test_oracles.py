@@ -58,7 +58,7 @@ def test_replay_goes_on_with_another_oracle():
 
 
 def test_replay_refuses_a_crooked_record():
-    with pytest.raises(ms.InvalidInput, match="pairs of queries"):
+    with pytest.raises(ms.InvalidInput, match="list of pairs"):
         ms.ReplayOracle([(X, [[1.0]])])
 
 
@@ -129,8 +129,60 @@ def test_record_of_another_run_is_refused(tmp_path):
         RecordedOracle(ms.SimulatedOracle(PAIR), path, {"seed": 2})
 
 
+GOOD_LINE = '{"mixsense_record": 1, "run": {}}'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["[" * 100_000],
+        [GOOD_LINE, "[" * 100_000],
+        ['{"mixsense_record": 2, "run": {}}'],
+        ['{"mixsense_record": 1, "run": 5}'],
+        ['{"mixsense_record": 1, "run": [1]}'],
+        ['{"mixsense_record": 1, "run": {"\\u001b[2J": 1}}'],
+        [GOOD_LINE, "5"],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[NaN]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[NaN]], "group": [[0]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [["1"]], "group": [[0]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[null]], "group": [[0]]}'],
+        [GOOD_LINE, f'{{"queries": [[1, 2]], "answers": [[{10**400}]], "group": [[0]]}}'],
+        [GOOD_LINE, f'{{"queries": [[1, 2]], "answers": [[1]], "group": [[{10**30}]]}}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[1]], "group": [[0.5]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[1]], "group": [[0, 1]]}'],
+        [GOOD_LINE, '{"queries": [[1, 2]], "answers": [[1]], "\\u001b[2J": 3}'],
+    ],
+    ids=lambda lines: lines[-1][:60],
+)
+def test_a_crooked_file_is_one_line(tmp_path, lines):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ms.InvalidInput) as caught:
+        RecordedOracle(ms.SimulatedOracle(PAIR), path, {})
+    assert str(caught.value).isprintable()
+
+
+def test_answers_of_yes_and_no_can_be_replayed():
+    assert ms.ReplayOracle([(X[:1], [[True, False]])])(X[:1], 2).tolist() == [[1.0, 0.0]]
+
+
 def test_a_skipped_stream_goes_on_where_it_was():
     whole, later = ms.SimulatedOracle(PAIR, seed=8), ms.SimulatedOracle(PAIR, seed=8)
     first = whole(X, 2)
     later.skip(first.size)
     assert np.array_equal(later(X, 1), whole(X, 1))
+
+
+def test_a_failure_behind_a_replay_loses_nothing_that_came():
+    calls = []
+
+    def flaky(queries, repeats):
+        calls.append(1)
+        if len(calls) == 3:
+            raise OSError("gone")
+        return np.full((len(queries), repeats), float(len(calls)))
+
+    replay = ms.ReplayOracle([(np.eye(4)[:1], [[7.0]])], then=flaky)
+    with pytest.raises(OSError, match="gone"):
+        replay(np.eye(4), 1)
+    assert replay(np.eye(4), 1).tolist() == [[7.0], [1.0], [2.0], [4.0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -15,6 +16,7 @@ import mixsense as ms
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import RANGES
+from mixsense.planning.play import DrawnBatches
 
 USUAL = {"n": 100, "k": 5, "sigma": 1.0, "gap": 2.0}
 
@@ -93,8 +95,8 @@ def test_it_says_what_it_extrapolates_from():
     def said(**changes):
         return ms.plan(**(USUAL | {"gamma": 0.1} | changes)).extrapolated
 
-    assert said(n=5000) == ("n = 5000 is outside of the calibrated 20 … 1000",)
-    assert "k = 11 is outside of the calibrated 1 … 10" in said(k=11)
+    assert said(n=5000) == ("n = 5000 is outside the calibrated 20 … 1000",)
+    assert "k = 11 is outside the calibrated 1 … 10" in said(k=11)
     assert "k = 6 is above the calibrated n/4" in said(n=20, k=6)
     assert "gap/sigma = 50 is outside" in said(gap=50.0)[0]
     assert "gamma/sigma = 0.01 is outside" in said(gamma=0.01)[0]
@@ -227,6 +229,36 @@ def test_the_row_of_the_paper_is_what_its_method_uses(n, k, gap, gamma):
     # A few hard queries make a run's count scatter by up to 35 %, the median of nine by 1.25 · 35 %/3 = 15 %: 2.5 times
     # that is allowed.
     assert planned == pytest.approx(np.median(used), rel=0.37)
+
+
+def test_what_is_drawn_for_the_paper_is_what_answers_show():
+    """Sample variances of 40 answers: their mean within five standard errors, their spread within 5 %."""
+    rng, q, T = np.random.default_rng(0), 20_000, 40
+    for d in (0.0, 1.0, 6.0):
+        y = rng.standard_normal((q, T)) + d * rng.integers(0, 2, (q, T))
+        seen = y.var(axis=1, ddof=1)
+        half = DrawnBatches(np.full(q, d), 1.0, T // 2, rng)
+        half.ask(np.arange(q), T // 2)  # asked in two goes
+        drawn = half.variances()
+        assert half.sizes.tolist() == [T] * q
+        assert drawn.mean() == pytest.approx(seen.mean(), abs=5 * seen.std() / math.sqrt(q / 2))
+        assert drawn.std() == pytest.approx(seen.std(), rel=0.05)
+
+
+def test_planner_and_method_stop_by_the_same_rules():
+    """Twice the answers for EM, and the plan grows as the runs do."""
+    twice = dataclasses.replace(PRACTICAL, em_samples=2 * PRACTICAL.em_samples)
+    planned, used = [], []
+    for constants in (PRACTICAL, twice):
+        planned.append(costs.paper(30, 2, 1.0, 20.0, 0.4, 0.05, constants))
+        runs = []
+        for seed in range(9):
+            oracle = ms.SimulatedOracle(ms.random_pair(30, 2, 20.0, seed=seed), 1.0, seed=[seed, 1])
+            given = {"k": 2, "sigma": 1.0, "method": "paper", "constants": constants}
+            runs.append(ms.recover(oracle, 30, gamma=0.4, seed=[seed, 2], **given).queries)
+        used.append(np.median(runs))
+    assert planned[1] / planned[0] == pytest.approx(used[1] / used[0], rel=0.15)  # the same seeds: scatter cancels
+    assert used[1] > 1.5 * used[0]
 
 
 def test_the_proofs_constants_ask_for_what_the_method_refuses():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mixsense as ms
-from mixsense.rounds import CALLS_PER_ROUND, LARGEST_ROUND
+from mixsense.rounds import CALLS_PER_ROUND, LARGEST_ROUND, block_groups
 
 
 @dataclasses.dataclass
@@ -205,15 +205,26 @@ def blocks_of_three(q):
     return Result(parts)
 
 
+class Blocks:
+    """Answers 1, and knows that a block of queries goes to one respondent."""
+
+    def __init__(self):
+        self.sizes, self.given = [], 0
+
+    def __call__(self, queries, repeats):
+        return self.asked(queries, repeats, 1).table()
+
+    def asked(self, queries, repeats, block):
+        self.sizes.append(len(queries))
+        group = block_groups(len(queries), repeats, block, self.given)
+        self.given += group.size
+        return ms.Asked.of_round(queries, np.ones(group.shape), group)
+
+
 def test_a_block_of_queries_is_a_group_and_is_never_parted():
-    sizes = []
-
-    def oracle(queries, repeats):
-        sizes.append(len(queries))
-        return np.ones((len(queries), repeats))
-
+    oracle = Blocks()
     first, second = ms.run(blocks_of_three(300), oracle).story
-    assert all(size % 3 == 0 for size in sizes)
+    assert all(size % 3 == 0 for size in oracle.sizes)
     group = first.group.reshape(300, 2)
     for column in group.T:
         assert (column.reshape(100, 3) == column[::3, None]).all()  # three rows, one respondent
@@ -221,11 +232,54 @@ def test_a_block_of_queries_is_a_group_and_is_never_parted():
     assert not set(first.group.tolist()) & set(second.group.tolist())
 
 
+def test_an_oracle_that_knows_no_blocks_links_nobody():
+    first, second = ms.run(blocks_of_three(300), ones).story
+    assert len({*first.group.tolist(), *second.group.tolist()}) == 1200
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "an Asked of these queries is needed"),
+        (ms.Asked(np.ones((2, 2)), np.ones(2)), "an Asked of these queries is needed"),
+        (ms.Asked.of_round(np.ones((3, 2)), np.full((3, 2), np.nan)), "answered nan"),
+    ],
+)
+def test_what_an_oracle_says_of_its_groups_is_checked(answer, words):
+    oracle = Blocks()
+    oracle.asked = lambda queries, repeats, block: answer
+    with pytest.raises(ms.OracleError, match=words):
+        ms.run(blocks_of_three(3), oracle)
+
+
+def test_a_counter_called_asked_is_no_ability():
+    class Counting:
+        asked = 0
+
+        def __call__(self, queries, repeats):
+            return np.ones((len(queries), repeats))
+
+    assert ms.run(ask_in_steps([(2, 1)]), Counting()).queries == 2
+
+
+def test_a_round_keeps_its_queries_and_its_numbers():
+    X = np.zeros((6, 3))
+    current = ms.Round(X, repeats=np.int8(43))
+    X[:] = 1
+    assert (current.queries == 0).all()
+    assert (current.size, type(current.repeats)) == (258, int)  # int8 would have overflowed to 2
+    for crooked in ({"repeats": True}, {"block": 10**30}, {"label": "\ud800"}, {"estimate": 5}):
+        with pytest.raises(ms.InvalidInput):
+            ms.Round(np.ones((2, 3)), **crooked)
+    with pytest.raises(ms.InvalidInput, match="not numbers"):
+        ms.Round([["a"]])
+
+
 def test_a_record_keeps_its_groups(tmp_path):
-    asked = ms.run(blocks_of_three(6), ones).story
+    asked = ms.run(blocks_of_three(6), Blocks()).story
     replayed = ms.run(blocks_of_three(6), ms.ReplayOracle(asked)).story
     file = tmp_path / "record.jsonl"
-    kept = [ms.run(blocks_of_three(6), ms.RecordedOracle(ones, file, {})).story for _ in range(2)]
+    kept = [ms.run(blocks_of_three(6), ms.RecordedOracle(Blocks(), file, {})).story for _ in range(2)]
     for found in (replayed, *kept):
         for part, before in zip(found, asked, strict=True):
             # The numbers themselves are arbitrary: which rows share one is what counts.
@@ -233,7 +287,7 @@ def test_a_record_keeps_its_groups(tmp_path):
 
 
 def test_what_a_record_lacks_is_linked_to_nothing_in_it():
-    (first, _) = ms.run(blocks_of_three(3), ones).story
+    (first, _) = ms.run(blocks_of_three(3), Blocks()).story
     half = ms.Asked.of_round(first.vectors[:1], first.table()[:1], first.group.reshape(3, 2)[:1])
     X = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
     found = ms.ReplayOracle([half], then=ones).asked(X, 2, block=3)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.regression.starts import SCREENED, anneal, second_moments
-from test_refine import answers
+from mixed_answers import mixed_answers
+from mixsense.regression.starts import anneal, second_moments
+from mixsense.regression.tuning import MOST_ANNEALED_COLUMNS
 
 EQUAL = np.array([0.5, 0.5])
 
@@ -18,7 +19,7 @@ def test_annealing_finds_the_pair(gap):
     near = 0
     for seed in range(10):
         pair = ms.random_pair(60, 3, gap=gap, seed=seed)
-        X, y = answers(pair, 400, seed)
+        X, y = mixed_answers(pair, 400, seed)
         found, value = anneal(X, y, 1.0, EQUAL, np.random.default_rng(seed), 6)
         near += ms.match_error(found[value.argmax()], pair) < gap / 4
     assert near >= 9
@@ -27,7 +28,7 @@ def test_annealing_finds_the_pair(gap):
 def test_second_moments_see_what_the_mean_hides():
     beta = np.zeros(40)
     beta[[3, 17]] = 2.0, -1.5
-    X, y = answers(np.stack([beta, -beta]), 2000, 1)
+    X, y = mixed_answers(np.stack([beta, -beta]), 2000, 1)
     t, difference = second_moments(X, y, np.zeros(40), 10)
     assert set(np.argsort(-t)[:2]) == {3, 17}
     cosine = abs(difference @ beta) / np.linalg.norm(difference) / np.linalg.norm(beta)
@@ -36,10 +37,10 @@ def test_second_moments_see_what_the_mean_hides():
 
 
 def test_long_vectors_are_screened():
-    n = SCREENED + 500
+    n = MOST_ANNEALED_COLUMNS + 500
     pair = ms.random_pair(n, 3, gap=20.0, seed=2)
-    X, y = answers(pair, 300, 2)
+    X, y = mixed_answers(pair, 300, 2)
     t, _ = second_moments(X, y, np.zeros(n), 10)
     found, _ = anneal(X, y, 1.0, EQUAL, np.random.default_rng(0), 2, [np.zeros((2, n))], promise=t)
     assert found.shape == (3, 2, n)
-    assert (found != 0).any(axis=(0, 1)).sum() <= SCREENED
+    assert (found != 0).any(axis=(0, 1)).sum() <= MOST_ANNEALED_COLUMNS

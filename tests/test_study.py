@@ -11,54 +11,17 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-import postgres_server
 from mixsense.methods import begin as begin_module
 from mixsense.studies import study as study_module
 from mixsense.studies.registry import delete_study, list_studies
-from mixsense.studies.storage import database, migrations
 from mixsense.studies.storage.tables import METADATA, sa
+from study_cases import SMALL
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from kill_study import TRUTH, answer, oracle  # noqa: E402
 
-SMALL = {"n": 8, "gamma": 0.4, "sigma": 1.0, "seed": 4}
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    try:
-        with postgres_server.running() as url:
-            yield url
-    except postgres_server.Unavailable as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture(params=["DELETE", "WAL", "postgres"])
-def url(request, tmp_path, monkeypatch):
-    """The URL of an empty place for studies, one for each kind of storage."""
-    if request.param == "postgres":
-        yield request.getfixturevalue("postgres")
-        return
-    monkeypatch.setattr(database, "SQLITE_VERSION", database.SAFE_WAL if request.param == "WAL" else (3, 0, 0))
-    yield f"sqlite:///{tmp_path}/study.db"
-
-
-@pytest.fixture
-def make(url, request):
-    """Make studies that are removed afterwards; PostgreSQL's server is one for all tests."""
-    made = []
-
-    def create(name="tea", **settings):
-        study = ms.create_study(url, f"{name} {request.node.name}", **{**SMALL, **settings})
-        made.append(study)
-        return study
-
-    yield create
-    for study in made:
-        if study.name in list_studies(url):
-            delete_study(url, study.name)
-        study.close()
+pytest_plugins = ["study_storages"]
 
 
 def answer_some(study, count):
@@ -312,123 +275,15 @@ def test_a_boxed_study_resumes_to_the_last_bit(tmp_path, settings):
     assert study.result().queries == 120
 
 
-def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
-    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
-    calls = 0
-
-    def failing(queries, repeats):
-        nonlocal calls
-        calls += 1
-        if calls > 5:
-            raise TimeoutError("no answer")
-        return oracle(queries, repeats)
-
-    with pytest.raises(ms.OracleError, match=r"raised \(TimeoutError: no answer\); all answers before are stored"):
-        ms.run_study(study, failing, workers=1, batch=3)
-    assert study.progress().total == 15
-    for bad, words in (
-        (lambda queries, repeats: [["a"]], "convert them to float"),
-        (lambda queries, repeats: [[np.nan]], "answered nan"),
-        (lambda queries, repeats: [1.0, 2.0], "needed is shape"),
-    ):
-        with pytest.raises(ms.OracleError, match=words):
-            ms.run_study(study, bad, workers=1)
-    ranged = ms.create_study(tmp_path / "a.db", "rating", **SMALL, answer_range=(0, 1))
-    with pytest.raises(ms.OracleError, match="the answer is 9: give a number from 0 to 1"):
-        ms.run_study(ranged, lambda queries, repeats: [[9.0]])
-    assert ms.run_study(study, oracle, batch=50) == ms.recover(oracle, **SMALL)
-
-
-def test_ctrl_c_stores_what_has_come(tmp_path):
-    code = (
-        "import sys, time; from kill_study import oracle; import mixsense as ms\n"
-        "def slow(queries, repeats):\n"
-        "    time.sleep(0.05)\n"
-        "    print('asked', flush=True)\n"
-        "    return oracle(queries, repeats)\n"
-        "ms.run_study(ms.load_study(sys.argv[1], 'lab'), slow, workers=3)\n"
-    )
-    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, tmp_path / "a.db"],
-        cwd=ROOT / "benchmarks",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    for _ in range(10):
-        process.stdout.readline()
-    process.send_signal(2)
-    rest, stderr = process.communicate(timeout=60)
-    assert "KeyboardInterrupt" in stderr
-    assert study.progress().total == 10 + rest.count("asked")  # all that was answered, the calls in flight included
-    assert ms.run_study(study, oracle, batch=50) == ms.recover(oracle, **SMALL)
-
-
-def test_two_drivers_share_a_study(tmp_path):
-    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
-    code = (
-        "import sys; from kill_study import oracle; import mixsense as ms\n"
-        "print(ms.run_study(ms.load_study(sys.argv[1], 'lab'), oracle, workers=2, batch=5, take_over=False).to_json())"
-    )
-    command = [sys.executable, "-c", code, tmp_path / "a.db"]
-    both = [subprocess.Popen(command, cwd=ROOT / "benchmarks", stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    same = ms.recover(oracle, **SMALL)
-    for process in both:
-        assert ms.Recovery.from_json(process.communicate(timeout=120)[0]) == same
-    assert (study.progress().surplus, study.progress().expired) == (0, 0)
-
-
-def test_versions(tmp_path, monkeypatch):
-    path = tmp_path / "a.db"
-    study = ms.create_study(path, "tea", **SMALL)
-    answer_some(study, 3)
-
-    def add_colour(connection):
-        connection.execute(sa.text("ALTER TABLE mixsense_studies ADD COLUMN colour TEXT"))
-        connection.execute(sa.text("UPDATE mixsense_studies SET colour = 'green'"))
-
-    def fail(connection):
-        add_colour(connection)
-        raise ZeroDivisionError
-
-    def version():
-        with study._database.reading() as connection:
-            columns = [c["name"] for c in sa.inspect(connection).get_columns("mixsense_studies")]
-            return connection.execute(sa.text("SELECT version FROM mixsense_schema")).scalar_one(), columns
-
-    monkeypatch.setattr(migrations, "MIGRATIONS", [fail])
-    with pytest.raises(ZeroDivisionError):
-        ms.load_study(path, "tea")
-    assert version()[0] == 1
-    assert "colour" not in version()[1]  # the change and its record are one transaction
-    monkeypatch.setattr(migrations, "MIGRATIONS", [add_colour])
-    migrations.upgrade(database.Database(path))
-    migrations.upgrade(database.Database(path))
-    assert version() == (2, ["study", "name", "key", "problem", "asking", "colour"])
-    monkeypatch.undo()
-    with pytest.raises(ms.InvalidInput, match=r"newer mixsense \(version 2 of its tables, this program knows 1\)"):
-        ms.load_study(path, "tea")
-
-
-def test_the_journal_mode_follows_sqlite_s_version(tmp_path, monkeypatch):
-    for version, mode in (((3, 40, 1), "delete"), ((3, 51, 2), "delete"), ((3, 51, 3), "wal"), ((3, 52, 0), "wal")):
-        monkeypatch.setattr(database, "SQLITE_VERSION", version)
-        store = database.Database(tmp_path / "a.db", create=True)
-        with store.reading() as connection:
-            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == mode
-            assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2
-
-
 def test_a_stored_float_comes_back_to_the_last_bit(url):
     study = ms.create_study(url, "bits", **SMALL)
     values = [1 / 3, 5e-324, -1.7e99, 1e100, 2**53 + 1, -0.0, 0.1 + 0.2, 7]
     qs = study.ask_many(len(values))
     study.tell_many([(q.id, v) for q, v in zip(qs, values, strict=True)])
     assert [row["answer"] for row in study.answers()] == [float(v) for v in values]
-    stored, _, _ = study._storage.asked(0)
+    stored, _ = study._storage.round(0)
     drawn = next(begin_module.begin(ms.Problem.from_dict(study.problem))).queries
-    assert stored.tobytes() == drawn.tobytes()
+    assert stored.queries.tobytes() == drawn.tobytes()
     assert np.array_equal(np.stack([q.x for q in qs]), drawn[: len(qs)])
     assert json.loads(study._row.problem)["seed"] == 4
     delete_study(url, "bits")

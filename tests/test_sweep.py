@@ -23,7 +23,8 @@ import pytest
 
 import mixsense as ms
 from mixsense.sweeps import workers
-from mixsense.sweeps.grid import AXES, OTHERS, read_grid, run_cell
+from mixsense.sweeps.cell import run_cell
+from mixsense.sweeps.grid import AXES, PLAIN_KEYS, read_grid
 from mixsense.sweeps.store import Store, read_store
 from mixsense.sweeps.sweep import commonest_failure, save_table, summarise
 
@@ -154,6 +155,18 @@ def test_known_is_what_the_method_is_told():
         assert frame.known[0] == ", ".join(known)
 
 
+def test_a_budget_is_spent_only_if_no_precision_is_asked_for():
+    grid = {"n": 10, "k": 1, "gap": 5.0, "sigma": 0.1, "max_queries": 200, "seeds": 1}
+    usual = ms.sweep(grid, jobs=1)
+    assert (usual.gamma[0], usual.status[0]) == (0.1, "certified")
+    assert usual.queries[0] < 200
+    for none in ("none", None, ["none"]):
+        spent = ms.sweep({**grid, "gamma": none}, jobs=1)
+        assert (np.isnan(spent.gamma[0]), spent.queries[0]) == (True, 200)
+    with pytest.raises(ms.InvalidInput, match="gamma"):
+        ms.sweep({"n": 10, "k": 1, "gap": 5.0, "gamma": "none"})
+
+
 BAD = [
     ("n = 10\nk = 1\ngaps = 2.0", "unknown key 'gaps': did you mean 'gap'?"),
     ("n = 10\nk = 1\ngap = 2.0\nzebra = 1", "unknown key 'zebra': it can be n, k, gap"),
@@ -208,8 +221,8 @@ BAD = [
     ("n = 10\nk = 1\ngap = 2.0\n[options.paper]\nbatch = []", "options.paper.batch is an empty list"),
     ("n = 10\nk = 1\ngap = 2.0\n[options.paper.batch]\nx = 1", "options.paper.batch is {'x': 1}"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\n[options.paper]\nbatch = 'x'", "batch is 'x'"),
-    ("n = 10\nk = [1, 2\ngap = 2.0", "grid.toml is no TOML file"),
-    ("n = 10\nn = 10", "grid.toml is no TOML file"),
+    ("n = 10\nk = [1, 2\ngap = 2.0", "grid.toml is not a TOML file"),
+    ("n = 10\nn = 10", "grid.toml is not a TOML file"),
     (f"n = {list(range(10, 2000))}\nk = 1\ngap = 2.0\nseeds = 1000", "the grid has 1,990,000 cells (n: 1,990"),
 ]
 
@@ -241,12 +254,12 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
     before = (tmp_path / "other.sqlite").read_bytes()
     cases = [
         (["bad.toml"], "bad.toml: k is an empty list"),
-        (["binary.toml"], "binary.toml is no TOML file"),
+        (["binary.toml"], "binary.toml is not a TOML file"),
         (["nothing.toml"], "nothing.toml cannot be read"),
-        ([".", "--out", "x.sqlite"], ". is no file: give a TOML file"),
-        (["."], ". is no file: give a TOML file"),
-        (["/"], "/ is no file: give a TOML file"),
-        ([""], ". is no file: give a TOML file"),
+        ([".", "--out", "x.sqlite"], ". is not a file: give a TOML file"),
+        (["."], ". is not a file: give a TOML file"),
+        (["/"], "/ is not a file: give a TOML file"),
+        ([""], ". is not a file: give a TOML file"),
         ([".."], ".. cannot be read"),
         (["good.toml", "--out", "."], "out is '.': give the file that keeps the cells"),
         (["good.toml", "--export", "no/where.csv"], "--export is no/where.csv, but there is no folder no: make it"),
@@ -254,8 +267,8 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
         (["good.toml", "--jobs", "0"], "jobs is 0"),
         (["good.toml", "--out", "cells.csv"], "out is 'cells.csv', but the cells are kept in SQLite"),
         (["good.toml", "--jobs", "2", "--dask", "tcp://127.0.0.1:9"], "give one of them"),
-        (["good.toml", "--out", "text.sqlite"], "text.sqlite is no file of a sweep"),
-        (["good.toml", "--out", "other.sqlite"], "other.sqlite is no file of a sweep (another program's database)"),
+        (["good.toml", "--out", "text.sqlite"], "text.sqlite is not a file of a sweep"),
+        (["good.toml", "--out", "other.sqlite"], "other.sqlite is not a file of a sweep (another program's database)"),
         (["good.toml", "--out", "newer.sqlite"], "newer.sqlite was written by a newer mixsense (format 99)"),
         (["good.toml", "--out", "older.sqlite"], "older.sqlite was computed with mixsense 0.0.1"),
         (["good.toml", "--out", "no/where.sqlite"], "no/where.sqlite cannot be"),
@@ -554,7 +567,7 @@ class Cluster:
                 cwd=self._folder,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(path)},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(path), os.getenv("PYTHONPATH")]))},
             )
         self._all.append(process)
         return process
@@ -661,5 +674,5 @@ def test_the_example_of_the_page_runs(tmp_path):
     assert f"That is {len(read_grid(settings).cells):,} cells" in page
     frame = ms.sweep({**settings, "seeds": 1, "k": 2}, jobs=2)
     assert set(frame.steer) == {True, False}
-    for name in (*AXES, *OTHERS):
+    for name in (*AXES, *PLAIN_KEYS):
         assert f"`{name}`" in page, name

@@ -31,7 +31,7 @@ from mixsense.rounds import Asked as Asked
 from mixsense.rounds import Progress as Progress
 from mixsense.rounds import Round as Round
 from mixsense.rounds import run as run
-from mixsense.studies.question import Question as Question
+from mixsense.studies.records import Question as Question
 from mixsense.studies.registry import create_study as create_study
 from mixsense.studies.registry import load_study as load_study
 from mixsense.studies.run import run_study as run_study

@@ -44,7 +44,7 @@ def recover(
     n : int
         Length of the vectors.
     gamma : float or None
-        Precision asked for; None spends `max_queries` (with method "frugal").
+        Precision asked for; None spends `max_queries` (with method "frugal"). 0 is allowed where ``sigma=0``.
     k : int, optional
         How many coefficients of each vector matter. The paper's methods need it (or the option `m`).
     sigma : float, optional
@@ -63,7 +63,8 @@ def recover(
         Seed of the queries. The same seed and the same answers give the same result to the last bit. Without it one is
         drawn and stored in ``diagnostics["seed"]``.
     progress : bool or callable
-        True shows a progress bar (quiet lines where there is no terminal); a callable receives `Progress` objects.
+        True shows a progress bar on a terminal and in a notebook, and a line now and then elsewhere; a callable
+        receives `Progress` objects.
     features : sequence of str, optional
         What the n coordinates are called.
     box : sequence of (low, high), optional
@@ -100,7 +101,8 @@ def recover(
     """
     if not callable(oracle):
         raise InvalidInput(
-            f"oracle is {shown(oracle)}; needed is a callable oracle(queries, repeats) that returns the answers",
+            f"oracle is {shown(oracle)}; needed is a callable oracle(queries, repeats) that returns the answers. For "
+            "data you already have: ms.ReplayOracle([(queries, answers)]) with the seed of the run that asked them",
             oracle=oracle,
         )
     seed = secrets.randbits(63) if seed is None else seed

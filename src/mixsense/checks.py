@@ -14,27 +14,31 @@ from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 
 
-def as_int(name: str, value: Any, low: int, hint: str) -> int:
-    """Return `value` as an int of at least `low`, or say what is needed."""
+def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) -> int:
+    """Return `value` as an int of at least `low` (and at most `most`), or say what is needed; True is no number."""
     try:
+        if _is_bool(value):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise InvalidInput(f"{name} is {value!r}; it must be a whole number: {hint}", **{name: value}) from None
+        raise InvalidInput(f"{name} is {shown(value)}; it must be a whole number: {hint}", **{name: value}) from None
     if number < low:
-        raise InvalidInput(f"{name} is {number}; it must be at least {low}: {hint}", **{name: value})
+        raise InvalidInput(f"{name} is {shown(number)}; it must be at least {low}: {hint}", **{name: value})
+    if most is not None and number > most:
+        raise InvalidInput(f"{name} is {shown(number)}; it must be at most {most:g}: {hint}", **{name: value})
     return number
 
 
 def as_float(name: str, value: Any, hint: str, low: float = -math.inf, *, strict: bool = False) -> float:
     """Return `value` as a finite float of at least (or, if strict, above) `low`, or say what is needed."""
     try:
-        if isinstance(value, (str, bytes, complex)):
+        if isinstance(value, (str, bytes, complex)) or _is_bool(value) or getattr(value, "ndim", 0) > 0:
             raise TypeError
         number = float(value)
     except OverflowError:
         number = math.inf
     except (TypeError, ValueError):
-        raise InvalidInput(f"{name} is {value!r}; it must be a real number: {hint}", **{name: value}) from None
+        raise InvalidInput(f"{name} is {shown(value)}; it must be a real number: {hint}", **{name: value}) from None
     if not math.isfinite(number):
         raise InvalidInput(f"{name} is {number}; it must be finite: {hint}", **{name: value})
     if number < low or (strict and number == low):
@@ -43,28 +47,56 @@ def as_float(name: str, value: Any, hint: str, low: float = -math.inf, *, strict
     return number
 
 
-def as_vectors(vectors: ArrayLike, name: str = "vectors") -> Array:
-    """Return a pair of vectors as a finite (2, n) array, or say what is wrong with them."""
+def _is_bool(value: Any) -> bool:
+    """Whether a value is True or False, which Python and NumPy would take for 1 and 0."""
+    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+
+
+def as_reals(name: str, values: Any, needed: str, *, finite: bool = True, kinds: str = "iuf") -> Array:
+    """Return real numbers as a new float array of whatever shape, or say what is wrong with them.
+
+    `kinds` are those of NumPy's dtypes that are taken; "biuf" takes True and False for 1 and 0, too.
+
+    Examples
+    --------
+    >>> as_reals("answers", [[1, 2.5]], "one row a query")
+    array([[1. , 2.5]])
+    >>> as_reals("answers", [1, "2"], "one row a query")
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: answers must be real numbers: one row a query
+    """
     try:
-        found = np.asarray(vectors)
-        if found.dtype.kind not in "biuf":
+        found = np.asarray(values)
+        if found.dtype.kind not in kinds and found.size:
             raise TypeError
-    except (ValueError, TypeError):
-        raise InvalidInput(f"{name} must be real numbers of shape (2, n): two vectors of equal length") from None
-    if found.ndim != 2 or found.shape[0] != 2 or found.shape[1] == 0:
-        raise InvalidInput(f"{name} has shape {found.shape}; needed is (2, n): one row a vector", shape=found.shape)
-    if not np.isfinite(found).all():
-        row, column = np.argwhere(~np.isfinite(found))[0]
-        raise InvalidInput(f"{name}[{row}, {column}] is {found[row, column]}; needed are finite numbers")
+    except (ValueError, TypeError, OverflowError, RecursionError):  # unequal rows, text, dates, numbers without end
+        raise InvalidInput(f"{name} must be real numbers: {needed}") from None
+    if finite and not np.isfinite(found).all():
+        place = np.argwhere(~np.isfinite(found))[0]
+        where = ", ".join(map(str, place.tolist()))
+        raise InvalidInput(f"{name}[{where}] is {found[tuple(place)]}; needed are finite numbers")
     return found.astype(np.float64)
+
+
+def as_vectors(vectors: ArrayLike, name: str = "vectors", models: int | None = 2) -> Array:
+    """Return vectors as a finite (models, n) array, or say what is wrong with them; None takes any number of them."""
+    shape = f"({'L' if models is None else models}, n)"
+    found = as_reals(name, vectors, f"needed is {shape}, vectors of equal length")
+    if found.ndim != 2 or 0 in found.shape or (models is not None and len(found) != models):
+        raise InvalidInput(f"{name} has shape {found.shape}; needed is {shape}: one row a vector", shape=found.shape)
+    return found
 
 
 def generator(seed: Any) -> np.random.Generator:
     """Return a random generator for a seed, or say what a seed is."""
     try:
+        if _is_bool(seed):
+            raise TypeError("it is neither True nor False")
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"seed is {seed!r}: give a whole number of at least 0 ({error})", seed=seed) from None
+        why = one_line(error, 120)
+        raise InvalidInput(f"seed is {shown(seed)}: give a whole number of at least 0 ({why})", seed=seed) from None
 
 
 def require(package: str, extra: str, purpose: str) -> Any:
@@ -110,13 +142,30 @@ def one_line(text: Any, most: int = 500) -> str:
     return line if len(line) < most else line[: most - 1] + "…"
 
 
-def shown(value: Any, most: int = 60) -> str:
-    """Return a value as Python writes it, cut to a readable length.
+def visible(text: str) -> str:
+    r"""Return a text with its control characters written out, so that it can neither move nor colour a terminal.
 
     Examples
     --------
-    >>> shown("tea"), shown("x" * 100, 10)
-    ("'tea'", "'xxxxxxxxx…")
+    >>> print(visible("tea\x1b[31m"))
+    tea\x1b[31m
     """
-    text = repr(value[: 2 * most]) if isinstance(value, (str, bytes)) else repr(value)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """Return a value as Python writes it, on one line and cut to a readable length.
+
+    Examples
+    --------
+    >>> shown("tea"), shown("x" * 100, 10), shown(np.eye(2))
+    ("'tea'", "'xxxxxxxxx…", 'array([[1., 0.], [0., 1.]])')
+    """
+    try:
+        text = repr(value[: 2 * most]) if isinstance(value, (str, bytes)) else repr(value)
+    except Exception:  # a number of many thousand digits, a list in itself: whatever a user's class does
+        text = f"<{type(value).__name__}>"
+    text = visible(" ".join(line.strip() for line in text[: 8 * most].splitlines()))
     return text if len(text) <= most else f"{text[:most]}…"

@@ -1,4 +1,4 @@
-"""How good is a recovery: errors up to the order of the vectors, and random pairs to try on."""
+"""How good is a recovery: errors up to the order of the vectors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from mixsense.checks import as_vectors
 from mixsense.errors import InvalidInput
 
+MOST_MODELS = 8
+"""The orders of more vectors are too many to try them all."""
+
 
 def best_order(estimate: ArrayLike, truth: ArrayLike) -> tuple[int, ...]:
     """Return the order of the estimate's rows in which they match the truth best.
@@ -19,12 +22,15 @@ def best_order(estimate: ArrayLike, truth: ArrayLike) -> tuple[int, ...]:
     >>> best_order([[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
     (1, 0)
     """
-    ours, theirs = as_vectors(estimate, "estimate"), as_vectors(truth, "truth")
+    ours, theirs = as_vectors(estimate, "estimate", models=None), as_vectors(truth, "truth", models=None)
     if ours.shape != theirs.shape:
         raise InvalidInput(f"estimate has shape {ours.shape} and truth {theirs.shape}: they must be equal")
+    if len(ours) > MOST_MODELS:
+        raise InvalidInput(f"there are {len(ours)} vectors: at most {MOST_MODELS} can be compared in every order")
+    distance = np.linalg.norm(ours[:, None] - theirs, axis=2)  # (L, L)
 
     def worst(order: tuple[int, ...]) -> float:
-        return float(np.linalg.norm(ours[list(order)] - theirs, axis=1).max())
+        return float(distance[list(order), range(len(order))].max())
 
     return min(permutations(range(len(ours))), key=worst)
 
@@ -34,7 +40,7 @@ def match_error(estimate: ArrayLike, truth: ArrayLike) -> float:
 
     Parameters
     ----------
-    estimate, truth : (2, n) array_like
+    estimate, truth : (L, n) array_like
         The recovered and the true vectors; their order does not matter.
 
     Returns

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from mixsense.checks import as_float, as_int
+from mixsense.checks import as_float, as_int, shown
 from mixsense.errors import InvalidInput
-from mixsense.features.units import Units, feature_names
+from mixsense.features.units import Units, as_intercept, feature_names
 
 Weights = tuple[float, float]
 
@@ -17,6 +17,10 @@ LEAST_ETA = 1e-12
 """A smaller probability of failure is beyond what floats and anyone's patience can check."""
 LEAST_SHARE = 0.02
 """A model that answers more seldom cannot be told from outliers."""
+LARGEST_N = 10**8
+"""Longer vectors than this fit into nobody's memory."""
+LARGEST_BUDGET = 10**18
+"""A budget has to fit into the integers of a database; nobody has more to spend."""
 NONE = "none"
 """How files and the command line, which have no None, say it."""
 
@@ -59,7 +63,7 @@ class Problem:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("n", as_int("n", self.n, 1, "the number of coefficients of each vector"))
+        put("n", as_int("n", self.n, 1, "the number of coefficients of each vector", LARGEST_N))
         if self.k is not None:
             put("k", as_int("k", self.k, 1, "the number of coefficients of each vector that matter"))
             if self.k > self.n:
@@ -70,16 +74,18 @@ class Problem:
                 )
         if isinstance(self.gamma, str) and self.gamma == NONE:
             put("gamma", None)
-        if self.gamma is not None:
-            put("gamma", as_float("gamma", self.gamma, "the precision asked for, e.g. 0.1", 0.0, strict=True))
         if self.sigma is not None:
             put("sigma", as_float("sigma", self.sigma, "the noise's standard deviation, 0 if there is none", 0.0))
+        if self.gamma is not None:
+            put("gamma", _gamma(self.gamma, self.sigma, self.box))
         put("eta", as_eta("eta", self.eta))
         if self.max_queries is not None:
-            put("max_queries", as_int("max_queries", self.max_queries, 1, "the most answers that may be used"))
+            hint = "the most answers that may be used"
+            put("max_queries", as_int("max_queries", self.max_queries, 1, hint, LARGEST_BUDGET))
         put("weights", _weights(self.weights))
         if self.features is not None:
             put("features", feature_names(self.n, self.features))
+        put("intercept", as_intercept(self.intercept))
         if self.box is not None:
             units = Units.of(self.n, self.features, self.box, self.intercept)
             put("box", tuple(zip(units.low.tolist(), units.high.tolist(), strict=True)))
@@ -126,16 +132,24 @@ def as_eta(name: str, value: Any) -> float:
     return eta
 
 
+def _gamma(gamma: Any, sigma: float | None, box: Any) -> float:
+    """Return the precision asked for; 0 is one where there is no noise."""
+    # In a box the default method takes rounding for noise, and would ask for ever; "noiseless" needs no γ at all.
+    exact = sigma == 0 and box is None
+    hint = "the precision asked for, e.g. 0.1"
+    return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0, and no box)", 0.0, strict=not exact)
+
+
 def _weights(weights: Any) -> Weights | str | None:
     if weights is None or (isinstance(weights, str) and weights == "estimate"):
         return weights
     hint = 'give two shares such as (0.7, 0.3), or None for equal ones, or "estimate"'
     if isinstance(weights, str):
-        raise InvalidInput(f"weights is {weights!r}: {hint}", weights=weights)
+        raise InvalidInput(f"weights is {shown(weights)}: {hint}", weights=weights)
     try:
         pair = tuple(weights)
     except TypeError:
-        raise InvalidInput(f"weights is {weights!r}: {hint}", weights=weights) from None
+        raise InvalidInput(f"weights is {shown(weights)}: {hint}", weights=weights) from None
     if len(pair) != 2:
         raise InvalidInput(f"weights has {len(pair)} entries, there are two vectors: {hint}", weights=weights)
     first, second = (as_float("weights", w, hint, 0.0, strict=True) for w in pair)

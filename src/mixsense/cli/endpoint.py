@@ -1,55 +1,36 @@
-"""What an audit asks, and whom: read from the options of the command line and from a TOML file."""
+"""What an audit asks of an endpoint: read from the options of the command line and from a TOML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mixsense.cli.study import read_plan
+from mixsense.cli.oracle import KINDS
+from mixsense.cli.study_file import read_study_file
+from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of
 from mixsense.problem import DEFAULTS
 
-if TYPE_CHECKING:
-    from mixsense.oracles.command import CommandOracle
-    from mixsense.oracles.http import HTTPOracle
-
-ENDPOINT = ("body", "answer", "headers", "rate", "concurrency", "timeout", "retries", "limit", "fresh")
-"""What [endpoint] in the TOML file may hold. Who is asked, only the command line decides."""
-
-
-def make_oracle(endpoint: dict[str, Any], features: list[str] | None) -> HTTPOracle | CommandOracle:
-    """Return the oracle that is described: `url` or `command`, and what [endpoint] may hold."""
-    endpoint = dict(endpoint)
-    if ("url" in endpoint) == ("command" in endpoint):
-        raise InvalidInput("give the address of the endpoint, or --command with a program: one of the two")
-    if "command" in endpoint:
-        from mixsense.oracles.command import CommandOracle
-
-        for key in endpoint:
-            if key not in ("command", "body", "answer", "timeout", "concurrency"):
-                raise InvalidInput(f"{key!r} does not go with a program: leave it out")
-        endpoint.pop("concurrency", None)
-        return CommandOracle(**endpoint, features=features)
-    from mixsense.oracles.http import HTTPOracle
-
-    return HTTPOracle(**endpoint, features=features)
+NOT_IN_FILE = (*KINDS, "hosts")
+"""Who is asked, only the command line decides."""
+IN_FILE = tuple(
+    dict.fromkeys(name for kind in KINDS.values() if kind.audited for name in kind.settings if name not in NOT_IN_FILE)
+)
+"""What the table [endpoint] in the TOML file may hold."""
 
 
-def read_config(path: Path) -> dict[str, Any]:
+def read_audit_file(path: Path) -> dict[str, Any]:
     """Return what the TOML file of an audit says, its table [endpoint] checked."""
-    plan = read_plan(path)
-    if not isinstance(plan.get("endpoint", {}), dict):
-        raise InvalidInput(f"{path}: endpoint is {plan['endpoint']!r}: give a table [endpoint] with body, answer, …")
-    for key in plan.get("endpoint", {}):
-        if key not in ENDPOINT:
-            hint = (
-                "give it on the command line"
-                if key in ("url", "command", "hosts")
-                else f"it takes {', '.join(ENDPOINT)}"
-            )
+    given = read_study_file(path)
+    endpoint = given.get("endpoint", {})
+    if not isinstance(endpoint, dict):
+        raise InvalidInput(f"{path}: endpoint is {endpoint!r}: give a table [endpoint] with body, answer, …")
+    for key in endpoint:
+        if key not in IN_FILE:
+            hint = "give it on the command line" if key in NOT_IN_FILE else f"it takes {', '.join(IN_FILE)}"
             raise InvalidInput(f"{path}: [endpoint] has {key!r}: {hint}")
-    return plan
+    return given
 
 
 def headers_of(lines: list[str] | None) -> dict[str, str] | None:
@@ -64,22 +45,23 @@ def headers_of(lines: list[str] | None) -> dict[str, str] | None:
 
 
 def problem_of(
-    plan: dict[str, Any], n: int | None, features: str | None, box: list[str] | None, intercept: bool
+    given: dict[str, Any], n: int | None, features: str | None, box: list[str] | None, intercept: bool
 ) -> dict[str, Any]:
     """Return the arguments of `create_study` that say what is asked, from the file and the options."""
     names = None if features is None else [part.strip() for part in features.split(",")]
-    if plan and (n is not None or names is not None):
+    if given and (n is not None or names is not None):
         raise InvalidInput("--config says which features there are: leave out --n and --features")
-    if not plan:
+    if not given:
         if (n is None) == (names is None):
             raise InvalidInput("say how many inputs the endpoint has: give --n, --features a,b,c, or --config")
-        plan = {"n": n if names is None else len(names), "features": names}
+        given = {"n": n if names is None else len(names), "features": names}
     if box:
-        plan["box"] = box_of(box, plan["n"], plan.get("features"), plan.get("box"))
+        given["box"] = box_of(box, given["n"], given.get("features"), given.get("box"))
     if intercept:
-        plan["intercept"] = True
-    method = plan.get("method", DEFAULTS["method"])
-    return {"weights": "estimate"} | plan if entry_of(method).estimates_weights else plan
+        given["intercept"] = True
+    method = given.get("method", DEFAULTS["method"])
+    find_in_current_folder(method)
+    return {"weights": "estimate"} | given if entry_of(method).estimates_weights else given
 
 
 def box_of(parts: list[str], n: int, names: list[str] | None, before: Any) -> list[tuple[float, float]]:
@@ -99,19 +81,3 @@ def box_of(parts: list[str], n: int, names: list[str] | None, before: Any) -> li
         missing = names[ranges.index(None)] if names else f"x{ranges.index(None)}"
         raise InvalidInput(f"--box gives no range for {missing!r}: give one for each feature, or one for all")
     return ranges
-
-
-def shares(text: str | None) -> list[float] | str | None:
-    """Return the shares that --weights gives.
-
-    Examples
-    --------
-    >>> shares("0.7,0.3"), shares("estimate")
-    ([0.7, 0.3], 'estimate')
-    """
-    if text is None or text == "estimate":
-        return text
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.7,0.3, or estimate") from None

@@ -6,6 +6,7 @@ the feature by half of its range, so γ is in the units of the answers whatever 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,17 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int
+from mixsense.checks import as_float, as_int, shown
 from mixsense.errors import InvalidInput
 
 SLACK = 6.0
 """Gaussian queries are cut off at three standard deviations; a sum of two of them fits into six."""
+
+
+LARGEST_END = 1e100
+"""A box ends here at the latest: squares of larger numbers leave the range of floats."""
+LEAST_WIDTH = 1e-12
+"""Less than this share of its larger end apart, the ends of a range have too few floats between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,7 @@ class Units:
         """Check the names and the box; a mistake is named with its feature."""
         n = as_int("n", n, 1, "the number of features")
         names = feature_names(n, features)
-        if not isinstance(intercept, (bool, np.bool_)):
-            raise InvalidInput(f"intercept is {intercept!r}: give True or False", intercept=intercept)
+        intercept = as_intercept(intercept)
         if box is None:
             raise InvalidInput("box is None: give (low, high) for each feature, e.g. box=[(0, 10), (1, 7)]")
         try:
@@ -60,7 +66,7 @@ class Units:
                 raise TypeError
             pairs = [tuple(pair) for pair in box]
         except TypeError:
-            raise InvalidInput(f"box is {box!r}: give (low, high) for each feature", box=box) from None
+            raise InvalidInput(f"box is {shown(box)}: give (low, high) for each feature", box=box) from None
         if len(pairs) != n:
             raise InvalidInput(f"box has {len(pairs)} ranges for {n} features: give one (low, high) for each", box=box)
         low, high = np.empty(n), np.empty(n)
@@ -74,7 +80,8 @@ class Units:
                     f"the box of feature {names[j]!r} is ({low[j]:g}, {high[j]:g}): low must be below high",
                     feature=names[j],
                 )
-        return cls(names, low, high, bool(intercept))
+            _check_room(names[j], float(low[j]), float(high[j]))
+        return cls(names, low, high, intercept)
 
     @property
     def middle(self) -> Array:
@@ -142,18 +149,37 @@ class Coded:
         return np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if self.level else Z
 
 
+def _check_room(name: str, low: float, high: float) -> None:
+    """Refuse a range that floats cannot divide, or cannot reach."""
+    largest = max(abs(low), abs(high))
+    if largest > LARGEST_END:
+        raise InvalidInput(f"the box of feature {name!r} is ({low:g}, {high:g}): give ends up to {LARGEST_END:g}")
+    if high - low < max(LEAST_WIDTH * largest, 1 / LARGEST_END):
+        raise InvalidInput(
+            f"the box of feature {name!r} is ({low:g}, {high:g}): give ends that are further apart, or measure the "
+            "feature in another unit, or from its middle"
+        )
+
+
+def as_intercept(intercept: Any) -> bool:
+    """Return whether there is an intercept, or say what is needed."""
+    if not isinstance(intercept, (bool, np.bool_)):
+        raise InvalidInput(f"intercept is {shown(intercept)}: give True or False", intercept=intercept)
+    return bool(intercept)
+
+
 def feature_names(n: int, features: Any) -> tuple[str, ...]:
     """Return a name for each feature, x0, x1, … if none are given."""
     if features is None:
         return tuple(f"x{j}" for j in range(n))
     if isinstance(features, str) or not isinstance(features, Sequence):
-        raise InvalidInput(f"features is {features!r}: give a list of {n} names", features=features)
+        raise InvalidInput(f"features is {shown(features)}: give a list of {n} names", features=features)
     if len(features) != n:
         raise InvalidInput(f"{len(features)} features for n = {n}: give one name for each", features=features)
     for name in features:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise InvalidInput(f"a feature's name is {name!r}: give printable text", features=features)
-    twice = sorted({name for name in features if list(features).count(name) > 1})
+            raise InvalidInput(f"a feature's name is {shown(name)}: give printable text", features=features)
+    twice = [name for name, times in Counter(features).items() if times > 1]
     if twice:
         raise InvalidInput(f"two features are called {twice[0]!r}: give each a name of its own", features=features)
     return tuple(features)

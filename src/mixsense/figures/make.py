@@ -25,7 +25,7 @@ from mixsense.figures.figure import Cell, Data, Figure, Row, style
 from mixsense.figures.phase import PHASE
 from mixsense.figures.recoveries import BATCHES_OF_100, BATCHES_OF_600
 from mixsense.progress import Count
-from mixsense.sweeps.workers import on_cores
+from mixsense.sweeps.processes import on_cores
 
 FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHASE)
 Work = tuple[int, int, Cell]

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Generator
+import inspect
+import math
+import sys
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mixsense.checks import generator
+from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput
 from mixsense.features.units import SLACK, Units
+from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import Method
+from mixsense.rounds import Method, Round
 from mixsense.rounds.in_units import in_units
 
 
@@ -39,15 +45,13 @@ def begin(problem: Problem) -> Method[Recovery]:
     entry = entry_of(problem.method)
     _check_options(entry, problem)
     rng, units = generator(problem.seed), problem.units
-    method = entry.make(problem, rng, **problem.options) if units is None else _boxed(entry, problem, units, rng)
-    if not isinstance(method, Generator):
-        raise InvalidInput(f"the method {entry.name} returned {type(method).__name__}: needed is a generator function")
-    return _named(method, entry, problem.names)
+    method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
+    return _finished(method, lambda r: _as_reported(r, entry, problem))
 
 
 def _check_options(entry: Entry, problem: Problem) -> None:
     for name in problem.options:
-        if name not in entry.options:
+        if name not in entry.options and not entry.any_options:
             like = difflib.get_close_matches(name, [*ARGUMENTS, *entry.options], 1)
             takes = f"it takes {', '.join(entry.options)}" if entry.options else "it takes none"
             hint = f"{takes}{f'; did you mean {like[0]!r}?' if like else ''}"
@@ -59,20 +63,91 @@ def _check_options(entry: Entry, problem: Problem) -> None:
 def _boxed(entry: Entry, problem: Problem, units: Units, rng: np.random.Generator) -> Method[Recovery]:
     """Run a method in a box; γ and the error bound are about the effects of half of each feature's range."""
     if entry.takes_box:
-        method = entry.make(problem, rng, **problem.options, box=units.coded())
+        method = _started(entry, problem, rng, box=units.coded())
         return in_units(method, units, units.half, units.middle)
     if units.intercept:
         raise InvalidInput(f"method {entry.name!r} has no intercept: use method='frugal', or leave intercept out")
     # Entries of Gaussian queries end at 3, those of their sums and differences at 6: the edge of the box.
-    gamma = None if problem.gamma is None else problem.gamma / SLACK
-    scaled = replace(problem, gamma=gamma, limit=SLACK / 2)
-    return in_units(
-        entry.make(scaled, rng, **problem.options), units, units.reach() / SLACK, np.zeros(problem.n), SLACK
-    )
+    reach = units.reach()
+    gain = SLACK * float(
+        (units.half / reach).max()
+    )  # of a box that 0 is not the middle of, half is more than the reach
+    gamma = None if problem.gamma is None else problem.gamma / gain
+    method = _started(entry, replace(problem, gamma=gamma, limit=SLACK / 2), rng)
+    return in_units(method, units, reach / SLACK, np.zeros(problem.n), gain)
 
 
-def _named(method: Method[Recovery], entry: Entry, names: tuple[str, ...] | None) -> Method[Recovery]:
-    r = yield from method
-    if not isinstance(r, Recovery):
-        raise InvalidInput(f"the method {entry.name} returned {type(r).__name__}: needed is a Recovery in the end")
-    return r if names is None else replace(r, names=names)
+def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: Any) -> Method[Recovery]:
+    """Call the method's function; whatever else it is than a generator function is named in one line."""
+    try:
+        inspect.signature(entry.make).bind(problem, rng, **problem.options, **box)
+    except TypeError as error:
+        raise InvalidInput(f"the method {entry.name} cannot be called: {error}; give it as an option") from None
+    method = entry.make(problem, rng, **problem.options, **box)
+    if not isinstance(method, Generator):
+        raise InvalidInput(
+            f"the method {entry.name} returned {type(method).__name__} when it was called: needed is a generator "
+            "function, which yields rounds"
+        )
+    return _checked(method, entry.name, problem.n)
+
+
+def _checked(method: Method[Recovery], name: str, n: int) -> Method[Recovery]:
+    """Pass on what a method yields and returns, after a check that it is what a method may yield and return."""
+
+    def recovery(found: Any) -> Recovery:
+        if not isinstance(found, Recovery):
+            raise InvalidInput(f"the method {name} returned {type(found).__name__}: needed is a Recovery in the end")
+        if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
+            raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
+        return found
+
+    def checked(best: Callable[[], Any]) -> Callable[[], Recovery]:
+        return lambda: recovery(best())
+
+    asked: Any = None
+    while True:
+        try:
+            current: Any = method.send(asked)
+        except StopIteration as stop:
+            return recovery(stop.value)
+        if not isinstance(current, Round):
+            raise InvalidInput(f"the method {name} yielded {type(current).__name__}: needed is a Round of queries")
+        if current.queries.shape[1] != n:
+            raise InvalidInput(
+                f"the method {name} asked queries of {current.queries.shape[1]} numbers, but n is {n}: give (q, {n})"
+            )
+        asked = yield current if current.estimate is None else replace(current, estimate=checked(current.estimate))
+
+
+def _finished(method: Method[Recovery], finish: Callable[[Recovery], Recovery]) -> Method[Recovery]:
+    """Pass a method's result through `finish`, and the estimates of its rounds, too."""
+    asked: Any = None
+    while True:
+        try:
+            current = method.send(asked)
+        except StopIteration as stop:
+            return finish(stop.value)
+        asked = (
+            yield current if current.estimate is None else replace(current, estimate=_then(current.estimate, finish))
+        )
+
+
+def _then(estimate: Callable[[], Recovery], finish: Callable[[Recovery], Recovery]) -> Callable[[], Recovery]:
+    return lambda: finish(estimate())
+
+
+def _as_reported(r: Recovery, entry: Entry, problem: Problem) -> Recovery:
+    """Return a result with the user's names, and without a promise that nobody has checked."""
+    bound, doubt = r.error_bound, None
+    own_decoder = problem.options.get("decoder") if entry.built_in else None
+    if own_decoder is not None and decoder_of(own_decoder) is not basis_pursuit:
+        bound, doubt = math.inf, "the decoder is not basis pursuit: no error bound is known for what it returns"
+    elif not entry.built_in and r.status == "certified" and not bound <= (problem.gamma or sys.float_info.max):
+        doubt = f"the method {entry.name} says certified, but its error bound is {bound:.3g}: it is not within gamma"
+    status = "uncertain" if doubt and r.status in ("certified", "single") else r.status
+    story = {**r.diagnostics, "method": r.diagnostics.get("method", entry.name)}
+    if doubt:
+        story["warnings"] = [*story.get("warnings", []), doubt]
+    names = r.names if problem.names is None else problem.names
+    return replace(r, names=names, status=status, error_bound=bound, diagnostics=story)

@@ -1,18 +1,23 @@
 """Which methods there are, what each takes, and what it can do.
 
-A method is a function ``method(problem, rng, **options)`` that returns a generator of rounds. A new one is one entry
-here. One of the user's own needs none: `recover`, studies, sweeps and the command line take the function, or its name
-as ``module:function``.
+A method is a generator function ``method(problem, rng, **options)``: it yields rounds and returns a `Recovery`. A new
+one is one entry here. One of the user's own needs none: `recover`, studies, sweeps and the command line take the
+function, or its name as ``module:function``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import os
+import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mixsense.checks import one_line, shown
 from mixsense.errors import InvalidInput
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
@@ -30,6 +35,8 @@ class Entry:
     """The function, or where it is: ``module:function``, imported when it is first used."""
     options: tuple[str, ...] = ()
     """What it takes besides the problem."""
+    any_options: bool = False
+    """It takes any others, too."""
     box_options: tuple[str, ...] = ()
     """Those of the options that are for queries in a box."""
     takes_box: bool = False
@@ -42,11 +49,17 @@ class Entry:
     """It can use whatever queries come back, also more or fewer than it sent."""
 
     @property
+    def built_in(self) -> bool:
+        """Whether it comes with mixsense, so that what it promises has been measured."""
+        return ENTRIES.get(self.name) is self
+
+    @property
     def make(self) -> Make:
         """The function that starts the method."""
-        return self.home if callable(self.home) else imported(self.home, "method")
+        return self.home if callable(self.home) else pkgutil.resolve_name(self.home)
 
 
+PAPER = "mixsense.methods.paper"
 ENTRIES = {
     entry.name: entry
     for entry in (
@@ -59,9 +72,9 @@ ENTRIES = {
             estimates_weights=True,
             any_queries=True,
         ),
-        Entry("paper", "mixsense.methods.paper.two_vectors:paper", options=("m", "batch", "pairs", "constants")),
-        Entry("single", "mixsense.methods.paper.one_vector:single", options=("m", "batch", "constants")),
-        Entry("noiseless", "mixsense.methods.paper.noiseless:noiseless", options=("m", "constants"), exact=True),
+        Entry("paper", f"{PAPER}.two_vectors:paper", options=("m", "batch", "pairs", "constants", "decoder")),
+        Entry("single", f"{PAPER}.one_vector:single", options=("m", "batch", "constants", "decoder")),
+        Entry("noiseless", f"{PAPER}.noiseless:noiseless", options=("m", "constants", "decoder"), exact=True),
     )
 }
 """Every method by its name."""
@@ -73,57 +86,83 @@ def entry_of(method: str | Make) -> Entry:
     Examples
     --------
     >>> entry_of("paper").options
-    ('m', 'batch', 'pairs', 'constants')
+    ('m', 'batch', 'pairs', 'constants', 'decoder')
     """
     if callable(method):
-        return _own(method)
+        return _own(name_of(method), method)
     if isinstance(method, str) and method in ENTRIES:
         return ENTRIES[method]
     if isinstance(method, str) and ":" in method:
-        return _own(imported(method, "method"), method)
+        return _own(method, imported(method, "method"))
     names = ", ".join(map(repr, ENTRIES))
-    raise InvalidInput(f"method is {method!r}: give one of {names}, or a function as module:function", method=method)
+    raise InvalidInput(
+        f"method is {shown(method)}: give one of {names}, or a generator function of yours, or module:function",
+        method=method,
+    )
 
 
-def _own(make: Make, name: str | None = None) -> Entry:
+def _own(name: str, make: Make) -> Entry:
     """Return the entry of a user's function: what it takes besides problem and rng are its options."""
-    given = inspect.signature(make).parameters
-    if len(given) < 2:
-        raise InvalidInput(f"the method {name_of(make)} takes too little: give a function of (problem, rng, …)")
-    options = tuple(option for option in list(given)[2:] if option != "box")
-    return Entry(name or name_of(make), make, options, takes_box="box" in given)
+    try:
+        given = list(inspect.signature(make).parameters.values())
+    except (TypeError, ValueError):  # some built-in functions do not say what they take
+        given = []
+    kinds = {parameter.kind for parameter in given}
+    places = [p.name for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(places) < 2 and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        raise InvalidInput(f"the method {name} takes too little: give a generator function of (problem, rng, …)")
+    named = [p.name for p in given if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in places[:2]]
+    return Entry(
+        name,
+        make,
+        options=tuple(option for option in named if option != "box"),
+        any_options=inspect.Parameter.VAR_KEYWORD in kinds,
+        takes_box="box" in named,
+    )
 
 
 def name_of(method: str | Make) -> str:
     """Return what a method is called; a function as ``module:function``."""
-    return method if isinstance(method, str) else f"{method.__module__}:{getattr(method, '__qualname__', method)}"
+    if isinstance(method, str):
+        return method
+    named: Any = method if hasattr(method, "__qualname__") else type(method)
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def stored_name(method: str | Make) -> str:
     """Return a name that another process finds the method by, or say why there is none."""
     name = name_of(method)
-    if callable(method):
+    hint = "such as mylab.py, and give mylab.search or 'mylab:search'"
+    if name.startswith("__main__:"):
+        raise InvalidInput(
+            f"the method {name} is in the program that runs, where no other one finds it: put it into a module, {hint}"
+        )
+    if not isinstance(method, str):
         try:
-            same = imported(name, "method") is method
+            found = imported(name, "method") is method
         except InvalidInput:
-            same = False
-        if not same:
+            found = False
+        if not found:
             raise InvalidInput(
-                f"the method {name} cannot be found by its name: define it at the top of a module that can be imported"
+                f"the method {name} cannot be found by its name: define it at the top of a module, {hint}"
             )
     return name
 
 
 def imported(name: str, what: str) -> Any:
-    """Return the function that ``module:function`` names."""
+    """Return the function that ``module:function`` names; the current folder is searched after all others."""
     module_name, _, attribute = name.partition(":")
-    hint = f"give module:function, e.g. mylab:{'ask' if what == 'oracle' else 'search'} for a function in mylab.py"
+    example = {"oracle": "ask", "decoder": "solve"}.get(what, "search")
+    hint = f"give module:function, e.g. mylab:{example} for a function in mylab.py"
     if not module_name or not attribute:
         raise InvalidInput(f"the {what} is {name!r}: {hint}", **{what: name})
+    with contextlib.suppress(OSError):  # the current folder was deleted
+        if (folder := os.getcwd()) not in sys.path:
+            sys.path.append(folder)
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's file does when it is loaded
-        why = f"{type(error).__name__}: {error}"
+    except (Exception, SystemExit) as error:  # whatever the user's file does when it is loaded
+        why = one_line(f"{type(error).__name__}: {error}", 200)
         raise InvalidInput(f"the {what}'s module {module_name!r} cannot be imported ({why}): {hint}") from None
     for part in attribute.split("."):
         found = getattr(found, part, None)

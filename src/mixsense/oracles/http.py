@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int
 from mixsense.errors import OracleError
+from mixsense.oracles.at_once import fill
 from mixsense.oracles.queries import as_queries
 from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.secrets import Secrets
@@ -142,7 +142,7 @@ class HTTPOracle:
                 raise OracleError(f"the oracle {self._connections.target} is closed: make a new one")
             self._halts.add(halt)
         try:
-            self._fill(X, answers, halt)
+            fill(answers, lambda row: self._one(X[row], halt), self._concurrency, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
             self._check_idle()
@@ -154,35 +154,6 @@ class HTTPOracle:
             with self._lock:
                 self._halts.discard(halt)
         return answers
-
-    def _fill(self, X: Array, answers: Array, halt: threading.Event) -> None:
-        slots = iter(np.ndindex(answers.shape))
-
-        def work() -> None:
-            try:
-                while not halt.is_set():
-                    with self._lock:
-                        slot = next(slots, None)
-                    if slot is None:
-                        return
-                    answers[slot] = self._one(X[slot[0]], halt)
-            except BaseException:
-                halt.set()  # the other workers need not go on
-                raise
-
-        workers = min(self._concurrency, answers.size)
-        if workers <= 1:
-            work()
-            return
-        with ThreadPoolExecutor(workers, "mixsense-http") as pool:
-            running = [pool.submit(work) for _ in range(workers)]
-            try:
-                errors = [error for future in running if (error := future.exception()) is not None]
-            except BaseException:  # Ctrl-C: the workers end at their next pause
-                halt.set()
-                raise
-        if errors:
-            raise next((error for error in errors if not isinstance(error, Halted)), errors[0])
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         """Ask one question until it is answered, refused, or out of time."""

@@ -14,12 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_int, one_line
+from mixsense.checks import as_int, as_reals, one_line, shown, visible
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.rounds import Asked, Oracle, answered
+from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered
 
 HEADER = b'{"mixsense_record": 1'
 """How a file of answers begins."""
+RECORD_HINT = "give a list of pairs, [(queries, answers)], of shapes (q, n) and (q, repeats), or what an error carries"
+"""What a record is."""
+LARGEST_GROUP = 2**53
+"""Whole numbers up to here are exact as floats."""
 
 
 class ReplayOracle:
@@ -45,6 +49,10 @@ class ReplayOracle:
     """
 
     def __init__(self, record: Iterable[Asked | tuple[ArrayLike, ArrayLike]], then: Oracle | None = None) -> None:
+        if then is not None and not callable(then):
+            raise InvalidInput(f"then is {shown(then)}; needed is an oracle, or None", then=then)
+        if not isinstance(record, Iterable) or isinstance(record, str):
+            raise InvalidInput(f"the record is {shown(record)}: {RECORD_HINT}")
         self._answers: dict[bytes, deque[tuple[float, int]]] = defaultdict(deque)
         self._then = then
         self._groups = 0  # numbers from here on have not been given
@@ -53,15 +61,16 @@ class ReplayOracle:
             self._add(part)
 
     def _add(self, part: Asked | tuple[ArrayLike, ArrayLike]) -> None:
-        if isinstance(part, Asked):
-            asked = part
-        else:
-            try:
-                queries, answers = part
-                asked = Asked.of_round(queries, answers)
-            except (TypeError, ValueError) as error:
-                hint = "give a list of pairs of queries (q, n) and answers (q, repeats), or what an error carries"
-                raise InvalidInput(f"the record cannot be read ({one_line(error, 120)}): {hint}") from None
+        try:
+            if not isinstance(part, Asked) and len(part) != 2:
+                raise InvalidInput(f"a part of it is {shown(part)}, no pair")
+            asked = part if isinstance(part, Asked) else _asked(*part)
+            largest = np.abs(as_reals("answers", asked.answers, "numbers")).max(initial=0.0)
+            as_reals("queries", asked.vectors, "numbers")
+            if largest > LARGEST_ANSWER:
+                raise InvalidInput(f"an answer is {largest:g}, beyond {LARGEST_ANSWER:g}")
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"the record cannot be read ({one_line(error, 120)}): {RECORD_HINT}") from None
         group = asked.group if isinstance(part, Asked) else asked.group + self._groups  # nobody is known to be linked
         keys = [_key(x) for x in asked.vectors]
         for place, answer, number in zip(asked.place.tolist(), asked.answers.tolist(), group.tolist(), strict=True):
@@ -74,36 +83,37 @@ class ReplayOracle:
 
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
         """Answer each query `repeats` times, with the groups that the record has."""
-        X = np.asarray(queries, dtype=np.float64)
+        X = as_reals("queries", queries, "needed is (q, n), one row a query")
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         if X.ndim != 2:
             raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row a query")
         if self._then is not None and not any(self._answers[_key(x)] for x in X):
             found = self._new(X, repeats, block)
         else:
-            rows = [self._row(i, x, repeats) for i, x in enumerate(X)]
+            for i, x in enumerate(X):
+                self._fill(i, x, repeats * sum(_key(x) == _key(other) for other in X[: i + 1]))
+            rows = [[self._answers[_key(x)].popleft() for _ in range(repeats)] for x in X]
             y, group = (np.array([[pair[part] for pair in row] for row in rows]) for part in (0, 1))
             found = Asked.of_round(X, y, group.astype(np.intp))
         self.count += len(found)
         return found
 
-    def _row(self, i: int, x: Array, repeats: int) -> list[tuple[float, int]]:
+    def _fill(self, i: int, x: Array, needed: int) -> None:
+        """Ask for what the record lacks, before anything is taken off it: a failure loses nothing that came."""
         known = self._answers[_key(x)]
-        missing = max(0, repeats - len(known))
-        fresh: list[tuple[float, int]] = []
-        if missing:
-            if self._then is None:
-                raise OracleError(
-                    f"the record holds {len(known)} more answers to query {i}, {repeats} are asked for: "
-                    "run with the seed and the options of the recorded run, or give `then=` an oracle for the rest",
-                    query=i,
-                    available=len(known),
-                    needed=repeats,
-                )
-            # What is new is asked before anything is taken off the record, so that a failure loses nothing.
-            new = self._new(x[None], missing, block=1)
-            fresh = list(zip(new.answers.tolist(), new.group.tolist(), strict=True))
-        return [*(known.popleft() for _ in range(repeats - missing)), *fresh]
+        missing = needed - len(known)
+        if missing <= 0:
+            return
+        if self._then is None:
+            raise OracleError(
+                f"the record holds {len(known)} more answers to query {i}, {needed} are asked for: "
+                "run with the seed and the options of the recorded run, or give `then=` an oracle for the rest",
+                query=i,
+                available=len(known),
+                needed=needed,
+            )
+        new = self._new(x[None], missing, block=1)
+        known.extend(zip(new.answers.tolist(), new.group.tolist(), strict=True))
 
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         assert self._then is not None
@@ -187,14 +197,16 @@ class RecordedOracle(ReplayOracle):
     def _lines(self, content: bytes, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
         try:
             first, *lines = [json.loads(line) for line in content.splitlines()]
-            known = first["run"]
-            record = [_part(**line) for line in lines]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if first["mixsense_record"] != 1:
+                raise ValueError(f"it has format {shown(first['mixsense_record'])}, this program reads format 1")
+            known = dict(first["run"])
+            record = [_asked(**line) if line.get("group") is not None else _pair(**line) for line in lines]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(
                 f"{self._path} is not a record of answers ({one_line(error, 120)}): give another file"
             ) from None
         if known != json.loads(json.dumps(run)):
-            different = sorted(key for key in {*known, *run} if known.get(key) != run.get(key))
+            different = sorted(visible(key) for key in {*known, *run} if known.get(key) != run.get(key))
             raise InvalidInput(
                 f"{self._path} holds the answers of another run ({', '.join(different)} differ): "
                 "use the options of that run, or another file"
@@ -202,9 +214,21 @@ class RecordedOracle(ReplayOracle):
         return record
 
 
-def _part(queries: Any, answers: Any, group: Any = None) -> Asked | tuple[Any, Any]:
-    """Return one line of a file; before version 0.3.0 there were no groups."""
-    return (queries, answers) if group is None else Asked.of_round(queries, answers, group)
+def _asked(queries: Any, answers: Any, group: Any = None) -> Asked:
+    """Return one call of an oracle, with nothing but numbers in it."""
+    X = as_reals("queries", queries, "needed is (q, n), one row a query")
+    y = as_reals("answers", answers, "needed is (q, repeats), one row a query", kinds="biuf")  # yes and no are answers
+    if group is not None:
+        group = as_reals("group", group, "needed is a whole number for each answer")
+        if (group != np.floor(group)).any() or np.abs(group).max(initial=0.0) > LARGEST_GROUP:
+            raise InvalidInput("a group is no whole number, or too large for one")
+        group = group.astype(np.intp)
+    return Asked.of_round(X, y, group)
+
+
+def _pair(queries: Any, answers: Any, group: None = None) -> tuple[Any, Any]:
+    """Return one line of a file from before version 0.3.0, when there were no groups."""
+    return queries, answers
 
 
 def _key(x: Array) -> bytes:

@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int, as_vectors, generator
+from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
 from mixsense.errors import InvalidInput
 from mixsense.problem import Problem
 
 
 def _as_queries(queries: ArrayLike, n: int) -> Array:
-    found = np.asarray(queries, dtype=np.float64)
+    found = as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
     if found.ndim != 2 or found.shape[1] != n:
         raise InvalidInput(f"queries have shape {found.shape}; this oracle takes (q, {n}): one row a query")
     return found
 
 
 class SimulatedOracle:
-    """Answers ⟨x, β⟩ + noise, with β one of two known vectors, drawn anew for every answer.
+    """Answers ⟨x, β⟩ + noise, with β one of two known vectors, drawn again for every answer.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ class SimulatedOracle:
         return answers
 
     def skip(self, count: int) -> None:
-        """Pass over so many answers of the stream: they were given before, by an oracle with the same seed."""
+        """Pass over this many answers of the stream: they were given before, by an oracle with the same seed."""
+        count = as_int("count", count, 0, "how many answers were given before")
         self._coin.random(count)
         if self.sigma:
             self._noise.standard_normal(count)

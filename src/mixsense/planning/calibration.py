@@ -12,7 +12,7 @@ FRUGAL = {
     "labels": 24.42,
     "power": 0.6397,
 }
-"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run with a budget …"""
+"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run that spends a budget."""
 
 CERTIFIED = {
     "base": 291.2,
@@ -24,13 +24,13 @@ CERTIFIED = {
     "labels": 1.854,
     "power": 0.9388,
 }
-"""… and for one that stops by itself."""
+"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run that stops by itself."""
 
 RANGES = {"n": (20, 1000), "k": (1, 10), "gap/sigma": (0.5, 20), "gamma/sigma": (0.05, 0.5)}
-"""Where the runs were made, k at most n/4; beyond, a plan extrapolates."""
+"""Where the runs were made, with k at most n/4; beyond these ranges a plan extrapolates."""
 
 MOST_OF_GAP = 0.45
-"""γ was at most this share of the gap."""
+"""The largest γ of the runs, as a share of the gap."""
 
 RUNS = 800
-"""How many runs either set of coefficients is fitted to."""
+"""Number of runs that each set of coefficients is fitted to."""

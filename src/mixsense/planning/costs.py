@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from mixsense.arrays import Array
 from mixsense.methods.paper.constants import Constants
-from mixsense.methods.paper.estimate import Accuracy
+from mixsense.methods.paper.stopping import Accuracy
 from mixsense.planning import limits
 from mixsense.planning.calibration import CERTIFIED, FRUGAL, RANGES
+from mixsense.planning.play import play
 from mixsense.problem import Weights
 
-PLAYS = 15
-"""So many times Algorithm 8 is played through; the median counts."""
-MOST = 1000
-"""With at most so many queries; more cost in proportion."""
+PLAYS = (15, 101)
+"""The fewest and the most plays of Algorithm 8, of which the median counts (taste: a plan takes a second at most)."""
+PLAYED = 10_000
+"""Queries of all plays together (swept on docs/constants.md: 15 plays are off by up to 47 %, these by up to 16 %)."""
+MOST_PLAYED = 1000
+"""The most queries of one play; more of them cost in proportion (taste)."""
 
 
 def paper(n: int, k: int, sigma: float, gap: float, gamma: float, eta: float, constants: Constants) -> int:
@@ -40,8 +40,7 @@ def paper(n: int, k: int, sigma: float, gap: float, gamma: float, eta: float, co
 
     Notes
     -----
-    No answer is drawn, only what decides the size of the batches: the separations ⟨x, Δ⟩ ~ N(0, gap²) of the queries,
-    and the sample variances, by their first two moments. The median over a few plays with fixed seeds.
+    The median over plays with fixed seeds; see `mixsense.planning.play`.
 
     Examples
     --------
@@ -53,56 +52,10 @@ def paper(n: int, k: int, sigma: float, gap: float, gamma: float, eta: float, co
     """
     m = constants.number_of_queries(n, k)
     accuracy = Accuracy(sigma, gamma, math.log(3 * m / eta), constants)
-    size = _size_for_the_gap(m, gap, accuracy, eta)
-    accuracy = replace(accuracy, gamma=min(gamma, constants.pivot_ratio * gap))  # the proof's γ' (case 1)
-    played = min(m, MOST)
-    counts = []
-    for seed in range(PLAYS):
-        rng = np.random.default_rng(seed)
-        d = gap * np.sort(np.abs(rng.standard_normal(played)))  # |⟨x, Δ⟩| of each query
-        others, pivot = d[:-1], d[-1]
-        pairs = np.concatenate([others + pivot, others - pivot])
-        counts.append(_batches(d, size, accuracy, rng) + _batches(pairs, accuracy.test_samples, accuracy, rng))
-    return sorted(counts)[PLAYS // 2] * m // played
-
-
-def _size_for_the_gap(m: int, gap: float, accuracy: Accuracy, eta: float) -> int:
-    """Answers to each base query until ‖β¹ − β²‖ is known well enough to set γ' (see `methods.paper`)."""
-    from scipy.special import chdtri
-
-    c, size, sigma = accuracy.constants, accuracy.test_samples, accuracy.sigma
-    z = NormalDist().inv_cdf(1 - eta / 4)
-    while size < accuracy.close_samples:
-        noise = z * math.sqrt(16 * (2 * sigma**4 + sigma**2 * gap**2) / (size - 1) / m)  # of the mean of 4(S² − σ²)
-        low = math.sqrt(max(0.0, gap**2 - noise) / (chdtri(m, eta / 4) / m))
-        high = math.sqrt((gap**2 + noise) / (chdtri(m, 1 - eta / 4) / m))
-        if accuracy.gamma >= c.single_fraction * high or (
-            low > 0 and (accuracy.gamma <= c.pivot_ratio * low or high <= 2 * low)
-        ):
-            break
-        size *= 2
-    return size
-
-
-def _batches(d: Array, size: int, accuracy: Accuracy, rng: np.random.Generator) -> int:
-    """Sum of the batches of queries whose means are |d| apart, doubled from `size` on until each is large enough."""
-    sigma, h2 = accuracy.sigma, d**2 / 4
-    sd = np.sqrt(2 * sigma**4 + 4 * sigma**2 * h2)  # of the sample variance, times √T
-    sizes = np.full(len(d), float(size))
-    noise = sd * np.sqrt(sizes) * rng.standard_normal(len(d))  # T (S² − σ² − h²): grows like a random walk
-    while True:
-        seen = np.maximum(h2 + noise / sizes, 0)
-        spread = np.sqrt((2 * sigma**4 + 4 * sigma**2 * seen) / sizes)
-        low = np.maximum(seen - math.sqrt(2 * accuracy.log_eta) * spread, 0)
-        needed = np.ceil(np.minimum(accuracy.em_samples(2 * np.sqrt(low)), accuracy.close_samples))
-        short = sizes < needed
-        if not short.any():
-            return int(sizes.sum())
-        level = sizes[short].min()
-        index = np.flatnonzero(short & (sizes == level))
-        more = min(level, needed[index].max() - level)
-        sizes[index] += more
-        noise[index] += sd[index] * math.sqrt(more) * rng.standard_normal(len(index))
+    played = min(m, MOST_PLAYED)
+    plays = min(max(PLAYED // played, PLAYS[0]), PLAYS[1])
+    counts = [play(m, played, gap, accuracy, eta, np.random.default_rng(seed)) for seed in range(plays)]
+    return sorted(counts)[plays // 2] * m // played
 
 
 def noiseless(n: int, k: int, constants: Constants, printed: bool = False) -> int:
@@ -134,8 +87,8 @@ def tagged(k: int, gamma: float, weights: Weights | None = None) -> int:
 
 
 def tagged_precision(k: int, queries: int, weights: Weights | None = None) -> float:
-    """Return the expected worst error of so many tagged answers, in units of σ."""
-    few = min(k, 100)  # not the values, only the number of coefficients counts; beyond 100 as its root
+    """Return the expected worst error of this many tagged answers, in units of σ."""
+    few = min(k, 100)  # only the number of the coefficients counts, not their values; beyond 100 as its root
     return limits.tagged(np.ones((2, few)), 1.0, queries, weights) * math.sqrt(k / few)
 
 
@@ -149,9 +102,9 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
     gap, gamma : float
         In units of σ.
     share : float
-        The smaller of the two shares: of so many answers the rarer vector is found.
+        The smaller of the two shares: that part of the answers tells about the rarer vector.
     certified : bool
-        The answers until the method itself is sure of γ, and stops: so many at most in nine runs of ten.
+        The answers until the method itself is sure of γ, and stops; nine runs of ten take no more.
 
     Notes
     -----
@@ -174,7 +127,7 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
 
 
 def frugal_precision(n: int, k: int, gap: float, queries: int, share: float = 0.5) -> float:
-    """Return the γ (in σ) that the frugal method reaches with so many answers; inf before its start is over."""
+    """Return the γ (in σ) that the frugal method reaches with this many answers; inf before its start is over."""
     start, precision = frugal_parts(n, k, gap, share)
     return math.sqrt(precision / (queries - start)) if queries > start else math.inf
 

@@ -1,29 +1,26 @@
-"""How many answers will it take: `plan`.
-
-Not plan.py: loading a submodule puts its name into the package, where `mixsense.plan` is the function.
-"""
+"""How many answers will it take: `plan`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from mixsense.checks import as_float, as_int
+from mixsense.checks import as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
+from mixsense.planning.inputs import LARGEST_RATIO, check_numbers, check_scales, checked_gap, expected
 from mixsense.planning.table import Plan, Row, count
-from mixsense.problem import DEFAULTS, LEAST_SHARE, Problem, Weights
+from mixsense.problem import DEFAULTS, Problem, Weights
 
-LARGEST_RATIO = 1e6
-"""Beyond this ratio of σ and γ, or of gap and σ, there is nothing to plan."""
-LARGEST = 10**12
-"""No one has so many answers, nor vectors of that length."""
 ETA: float = DEFAULTS["eta"]
 """The calibration's η, for the row "certified"."""
+TOLERANCE = 0.01
+"""How exactly a budget's γ is found where a formula has no inverse (taste)."""
+NINE_OF_TEN = 1.3
+"""Standard deviations above the mean that nine runs of ten do not exceed (derived: the normal quantile, 1.28)."""
 
 
 def plan(
@@ -74,10 +71,10 @@ def plan(
     True
     """
     numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
-    _check_numbers(numbers | {"per_person": per_person})
+    check_numbers(numbers | {"per_person": per_person})
     problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
-    k, sigma, shares = _expected(problem)
-    gap = _checked_gap(gap)
+    k, sigma, shares = expected(problem)
+    gap = checked_gap(gap)
     if budget is not None:
         budget = as_int("budget", budget, 1, "the number of answers that can be had")
     if per_person is not None:
@@ -98,7 +95,7 @@ def plan(
     }
     if sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
-    _check_scales(sigma, gap, problem.gamma)
+    check_scales(sigma, gap, problem.gamma)
     setting = _Setting(problem.n, k, gap / sigma, problem.eta, shares)
     if problem.gamma is not None:
         rows = _for_precision(setting, sigma, problem.gamma, per_person)
@@ -144,7 +141,9 @@ NOTES = {
     "printed": "the appendix's scheme with its 2 log₂ m repeats",
     "noiseless": 'exact, on average: method="noiseless"',
 }
+"""What the number of each row means."""
 UNEQUAL = "assumes equal shares"
+"""Why a row has no number."""
 
 
 def _people(queries: int | None, per_person: int | None) -> int | None:
@@ -195,9 +194,9 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
 
 
 def _smallest(cost: Callable[[float], int], budget: int, high: float) -> float:
-    """Return the smallest γ that costs at most the budget, within 1 %; γ = high does."""
+    """Return the smallest γ that costs at most the budget, within `TOLERANCE`; γ = high does."""
     low = high / LARGEST_RATIO
-    while high > 1.01 * low:
+    while high > (1 + TOLERANCE) * low:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if cost(middle) <= budget else (middle, high)
     return high
@@ -211,8 +210,8 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
     rows = []
     for name in ("printed", "noiseless"):
         needed = enough = costs.noiseless(problem.n, problem.k or 1, PRACTICAL, printed=name == "printed")
-        if name == "noiseless":  # (needed + 1)/4 queries with 3 ± √2 answers each: nine runs of ten take no more
-            enough += math.ceil(1.3 * math.sqrt((needed + 1) / 2))
+        if name == "noiseless":  # (needed + 1)/4 queries with 3 ± √2 answers each
+            enough += math.ceil(NINE_OF_TEN * math.sqrt((needed + 1) / 2))
         if budget is None or enough <= budget:
             rows.append(Row(name, needed, 0.0, _people(needed, per_person), NOTES[name]))
         else:
@@ -227,67 +226,11 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
     return tuple(rows)
 
 
-def _check_numbers(given: dict[str, Any]) -> None:
-    for name, value in given.items():
-        if isinstance(value, bool):
-            raise InvalidInput(f"{name} is {value}; it must be a number", **{name: value})
-        if isinstance(value, int) and value > LARGEST:
-            raise InvalidInput(f"{name} is above {LARGEST:.0e}: there is nothing to plan so far out", **{name: value})
-
-
-def _expected(problem: Problem) -> tuple[int, float, Weights | None]:
-    """Return k, σ and the shares, which `recover` could find out, but a plan has to be told."""
-    if problem.k is None:
-        raise InvalidInput("k is missing: give the number of coefficients of each vector that you expect to matter")
-    if problem.sigma is None:
-        raise InvalidInput("sigma is missing: give the noise that you expect, or measure it with 30 answers to x = 0")
-    if isinstance(problem.weights, str):
-        raise InvalidInput("weights is 'estimate': a plan needs the shares that you expect, such as (0.7, 0.3)")
-    if problem.weights and min(problem.weights) < LEAST_SHARE:
-        raise InvalidInput(
-            f"weights is {problem.weights}: a share below {LEAST_SHARE:g} cannot be told from outliers; give more"
-        )
-    return problem.k, problem.sigma, problem.weights
-
-
-def _checked_gap(gap: float | None) -> float:
-    if gap is None:
-        raise InvalidInput(
-            "gap is missing: give the distance of the two vectors that you expect, or that matters to you"
-        )
-    gap = as_float("gap", gap, "the distance of the two vectors", 0.0)
-    if gap == 0:
-        raise InvalidInput(
-            "gap is 0: both vectors are one, and there is nothing to tell apart; give the smallest distance that "
-            "matters to you, or recover one vector with method='single'",
-            gap=gap,
-        )
-    return gap
-
-
-def _check_scales(sigma: float, gap: float, gamma: float | None) -> None:
-    if gap > LARGEST_RATIO * sigma:
-        raise InvalidInput(f"gap is {gap:g} and sigma {sigma:g}: such answers are without noise; give sigma 0")
-    if sigma > LARGEST_RATIO * gap:
-        raise InvalidInput(f"gap is {gap:g} and sigma {sigma:g}: no budget tells these apart; lower the noise")
-    if gamma is None:
-        return
-    if gamma >= gap / 2:
-        raise InvalidInput(
-            f"gamma is {gamma:g} and gap {gap:g}: from gap/2 on, one vector between the two is near enough to both; "
-            f"give gamma below {gap / 2:g}, or recover one vector with method='single'",
-            gamma=gamma,
-            gap=gap,
-        )
-    if sigma > LARGEST_RATIO * gamma:
-        raise InvalidInput(f"gamma is {gamma:g} and sigma {sigma:g}: no one has so many answers; give a larger gamma")
-
-
 def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
     """Say which inputs the calibration did not cover."""
     values = {"n": s.n, "k": s.k, "gap/sigma": s.gap, "gamma/sigma": gamma}
     texts = [
-        f"{name} = {value:g} is outside of the calibrated {RANGES[name][0]:g} … {RANGES[name][1]:g}"
+        f"{name} = {value:g} is outside the calibrated {RANGES[name][0]:g} … {RANGES[name][1]:g}"
         for name, value in values.items()
         if not RANGES[name][0] * (1 - 1e-9) <= value <= RANGES[name][1] * (1 + 1e-9)
     ]

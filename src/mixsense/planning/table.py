@@ -10,7 +10,10 @@ from typing import Any
 
 from mixsense.errors import InvalidInput
 
-PEOPLE = "as if each answer came from somebody else; all answers of one person are of one kind: plan on more people"
+PEOPLE_NOTE = (
+    "as if each answer came from somebody else; all answers of one person are of one kind: plan on more people"
+)
+"""What has to be said beside every number of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Plan:
     rows : tuple of Row
         ``plan["frugal"]`` is one of them by name.
     extrapolated : tuple of str
-        Which inputs lie outside of what the formula for the frugal method was calibrated on.
+        Which inputs lie outside what the formula for the frugal method was calibrated on.
     """
 
     inputs: dict[str, Any]
@@ -95,7 +98,7 @@ class Plan:
         return "\n".join([self._headline(), *lines, *self._remarks()])
 
     def _remarks(self) -> list[str]:
-        people = [f"people: {PEOPLE}"] if (self.inputs["per_person"] or 1) > 1 else []
+        people = [f"people: {PEOPLE_NOTE}"] if (self.inputs["per_person"] or 1) > 1 else []
         return people + [f"extrapolated: {text}" for text in self.extrapolated]
 
     __repr__ = __str__  # what a prompt shows

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsense.arrays import Array
-from mixsense.checks import as_vectors
+from mixsense.arrays import Array, Index
+from mixsense.checks import as_vectors, visible
 from mixsense.errors import InvalidInput
 from mixsense.metrics import best_order
+from mixsense.recovery.importance import PRINTED, Choice, choose, hidden_text, importance
 from mixsense.recovery.result import Recovery
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ TRUTH, RECOVERED = "tab:green", "tab:orange"
 """The colours of the paper's figures."""
 MOST_NAMES = 40
 """Up to this many coefficients have their names below the axis."""
+TOO_SHORT = 0.01
+"""A stem below this share of the longest cannot be told from a dot on the axis."""
 
 
 def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
@@ -28,9 +31,9 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     Parameters
     ----------
     recovery : Recovery
-        What is drawn, in orange; with grey bars of ±1.96 standard errors, and the names of at most 40 coefficients,
-        where it has them.
-    truth : (2, n) array_like, optional
+        What is drawn, in orange, a row for each of the L vectors: the coefficients that its table would list; with grey
+        bars of ±1.96 standard errors, and the names of at most 40 coefficients, where it has them.
+    truth : (L, n) array_like, optional
         The true vectors: drawn in green on the left, the recovered ones on the right in their best order.
 
     Returns
@@ -41,26 +44,29 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     import matplotlib.pyplot as plt
 
     found: Array = recovery.vectors
-    order = [0, 1]
-    columns: list[tuple[str, Array, str]] = [("recovered", found, RECOVERED)]
+    choice = choose(recovery)
+    drawn = importance(recovery) >= PRINTED
+    drawn[:, np.setdiff1d(np.arange(found.shape[1]), choice.shown)] = False
+    order = list(range(len(found)))
+    columns: list[tuple[str, Array, Any, str]] = [("recovered", found, drawn, RECOVERED)]
     if truth is not None:
-        true = as_vectors(truth, "truth")
+        true = as_vectors(truth, "truth", models=None)
         if true.shape != found.shape:
             raise InvalidInput(f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal")
         order = list(best_order(found, true))
-        columns = [("truth", true, TRUTH), ("recovered", found[order], RECOVERED)]
+        columns = [("truth", true, true != 0, TRUTH), ("recovered", found[order], drawn[order], RECOVERED)]
     figure, grid = plt.subplots(
-        2,
+        len(found),
         len(columns),
-        figsize=(5.5 * len(columns), 5),
+        figsize=(5.5 * len(columns), 1 + 2 * len(found)),
         sharex=True,
         sharey=True,
         squeeze=False,
         layout="constrained",
     )
-    for column, (name, vectors, colour) in enumerate(columns):
+    for column, (name, vectors, stems, colour) in enumerate(columns):
         for row, vector in enumerate(vectors):
-            _stems(grid[row, column], vector, colour)
+            _stems(grid[row, column], vector, np.flatnonzero(stems[row]), colour)
             grid[row, column].set_title(f"{name}: vector {row + 1}", fontsize=10)
     if recovery.stderr is not None:
         for axes, vector, stderr in zip(grid[:, -1], found[order], recovery.stderr[order], strict=True):
@@ -69,13 +75,25 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         _name_places(axes, recovery.names, found.shape[1])
     for axes in grid[:, 0]:
         axes.set_ylabel("value")
-    figure.suptitle(f"{recovery.status}, {recovery.queries:,} answers", fontsize=11)
+    title = f"{recovery.status}, {recovery.queries:,} answers"
+    figure.suptitle("\n".join([title, *_left_out(found, choice)]), fontsize=11)
     last: Axes = grid[-1, -1]
     return last
 
 
-def _stems(axes: Any, vector: Array, colour: str) -> None:
-    places = np.flatnonzero(np.abs(vector) > 0.002 * np.abs(vector).max(initial=0.0))
+def _left_out(found: Array, choice: Choice) -> list[str]:
+    """Say what the picture does not show."""
+    size = np.abs(found).max(axis=0)
+    short = int((size[choice.shown] < TOO_SHORT * size.max()).sum())
+    notes = []
+    if choice.hidden:
+        notes.append(hidden_text(choice.hidden))
+    if short:
+        notes.append(f"{short:,} too small to see on this scale: see summary()")
+    return ["; ".join(notes)] if notes else []
+
+
+def _stems(axes: Any, vector: Array, places: Index, colour: str) -> None:
     axes.vlines(places, 0, vector[places], color=colour, linewidth=1.5)
     axes.plot(places, vector[places], "o", color=colour, markersize=3)
     axes.axhline(0, color="0.6", linewidth=0.6)
@@ -90,7 +108,7 @@ def _bars(axes: Any, vector: Array, half: Array) -> None:
 
 def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
     if names is not None and n <= MOST_NAMES:
-        axes.set_xticks(range(n), [name.replace("$", r"\$") for name in names], rotation=90, fontsize=8)
+        axes.set_xticks(range(n), [visible(name).replace("$", r"\$") for name in names], rotation=90, fontsize=8)
         return
     from matplotlib.ticker import MaxNLocator
 

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import as_float, as_int, as_reals, as_vectors, shown
 from mixsense.errors import InvalidInput
 from mixsense.recovery.statuses import STATUSES
-from mixsense.recovery.tables import as_html, as_table, as_text
+from mixsense.recovery.stored import as_json, fields_of, no_result, read
+from mixsense.recovery.tables import as_html, as_table, as_text, error_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_ANSWERS = 10**18
+"""A larger number of answers is a mistake, and fits into no database."""
+ROUNDED = 1e-6
+"""Shares may miss the sum of 1 by this much."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Recovery:
     """The recovered vectors with their diagnostics.
 
     Attributes
     ----------
-    vectors : (2, n) array
-        The recovered vectors. Their order tells nothing, unless shares were given: frugal puts the one with the larger
-        share first, and of equal shares the one with the larger coefficient where the two differ most.
+    vectors : (L, n) array
+        The L recovered vectors: two, unless a method of your own finds another number. Their order tells nothing,
+        unless shares were given: frugal puts the one with the larger share first, and of equal shares the one with the
+        larger coefficient where the two differ most.
     status : str
         "certified", "single", "budget" or "uncertain", and "open" while a study goes on; see `STATUSES`.
     queries : int
@@ -36,13 +43,13 @@ class Recovery:
         Bound on the worst ℓ2 error that holds with probability 1 − η; inf if nothing can be promised.
     sigma : float
         Standard deviation of the noise, as given or measured.
-    weights : (2,) array
-        Shares of the two vectors.
-    stderr : (2, n) array or None
-        Standard error of each coefficient, where the method has one.
+    weights : (L,) array
+        Shares of the vectors; equal if left out.
+    stderr : (L, n) array or None
+        Standard error of each coefficient, where the method has one; NaN where it has none.
     diagnostics : dict
         How the method got there; plain values only, so that it can be stored as JSON.
-    intercept, intercept_stderr : (2,) array or None
+    intercept, intercept_stderr : (L,) array or None
         The constant of each model and its standard error, where one was asked for.
     names : tuple of str or None
         What the coefficients are called.
@@ -59,7 +66,7 @@ class Recovery:
     queries: int = 0
     error_bound: float = math.inf
     sigma: float = math.nan
-    weights: Array = field(default_factory=lambda: np.array([0.5, 0.5]))
+    weights: Array = field(default=None)  # type: ignore[arg-type]  # equal ones, made when L is known
     stderr: Array | None = None
     diagnostics: dict[str, Any] = field(default_factory=dict)
     intercept: Array | None = None
@@ -67,14 +74,29 @@ class Recovery:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.status not in STATUSES:
-            raise InvalidInput(f"status is {self.status!r}; it must be one of {', '.join(STATUSES)}")
-        for name in ("vectors", "weights", "stderr", "intercept", "intercept_stderr"):
-            value = getattr(self, name)
-            if value is not None:
-                value = np.array(value, dtype=np.float64)
+        def put(name: str, value: Any) -> None:
+            if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-                object.__setattr__(self, name, value)
+            object.__setattr__(self, name, value)
+
+        if not isinstance(self.status, str) or self.status not in STATUSES:
+            raise InvalidInput(f"status is {shown(self.status)}; it must be one of {', '.join(STATUSES)}")
+        put("vectors", as_vectors(self.vectors, "vectors", models=None))
+        L, n = self.vectors.shape
+        put("queries", as_int("queries", self.queries, 0, "the number of answers used", MOST_ANSWERS))
+        put("error_bound", _known_or("error_bound", self.error_bound, math.inf))
+        put("sigma", _known_or("sigma", self.sigma, math.nan))
+        put("weights", _shares(self.weights, L))
+        for name, shape in (("stderr", (L, n)), ("intercept", (L,)), ("intercept_stderr", (L,))):
+            if getattr(self, name) is not None:
+                put(name, _of_shape(name, getattr(self, name), shape))
+        put("diagnostics", _story(self.diagnostics))
+        if self.names is not None:
+            put("names", _names(self.names, n))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies and what comes from another process are read-only, too.
+        return Recovery, tuple(getattr(self, entry.name) for entry in fields(self))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Recovery) and self.to_json() == other.to_json()
@@ -94,13 +116,18 @@ class Recovery:
         >>> print(Recovery(np.array([[1.0, 0.0], [0.0, 2.0]]), "certified", 10, 0.1, 1.0).summary(["a", "b"]))
         certified: the promised precision is reached; 10 answers, error at most 0.1
         coefficient  vector 1  vector 2
-        a              +1.000         ·
-        b                   ·    +2.000
+        a              +1.000     ·
+        b               ·        +2.000
         """
         return as_text(as_table(self, names))
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        L, n = self.vectors.shape
+        found = f"{L} vector{'s' if L > 1 else ''} of {n:,}"
+        return f"<Recovery {self.status}, {found}, {self.queries:,} answers, {error_text(self.error_bound)}>"
 
     def _repr_html_(self) -> str:
         return as_html(as_table(self))
@@ -113,48 +140,58 @@ class Recovery:
 
     def to_json(self) -> str:
         """Return the result as JSON text, every float to the last bit (NaN and infinity as null)."""
-        return json.dumps(
-            {
-                "mixsense": 1,
-                "status": self.status,
-                "queries": self.queries,
-                "error_bound": _finite(self.error_bound),
-                "sigma": _finite(self.sigma),
-                "weights": self.weights.tolist(),
-                "vectors": self.vectors.tolist(),
-                "stderr": None if self.stderr is None else self.stderr.tolist(),
-                "diagnostics": self.diagnostics,
-                "intercept": None if self.intercept is None else self.intercept.tolist(),
-                "intercept_stderr": None if self.intercept_stderr is None else self.intercept_stderr.tolist(),
-                "names": None if self.names is None else list(self.names),
-            }
-        )
+        return as_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> Recovery:
         """Read what `to_json` wrote."""
+        data = read(text)
         try:
-            data = json.loads(text)
-            if data["mixsense"] != 1:
-                raise InvalidInput(f"this result has format {data['mixsense']}; this program reads format 1: update it")
-            return cls(
-                vectors=np.array(data["vectors"], dtype=np.float64),
-                status=data["status"],
-                queries=data["queries"],
-                error_bound=math.inf if data["error_bound"] is None else data["error_bound"],
-                sigma=math.nan if data["sigma"] is None else data["sigma"],
-                weights=np.array(data["weights"], dtype=np.float64),
-                stderr=None if data["stderr"] is None else np.array(data["stderr"], dtype=np.float64),
-                diagnostics=data["diagnostics"],
-                intercept=data.get("intercept"),
-                intercept_stderr=data.get("intercept_stderr"),
-                names=None if data.get("names") is None else tuple(data["names"]),
-            )
+            return cls(**fields_of(data))
         except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, InvalidInput):
-                raise
-            raise InvalidInput(f"not a mixsense result ({error}): give the text that to_json() returned") from None
+            raise no_result(error) from None
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _known_or(name: str, value: Any, unknown: float) -> float:
+    """Return a number of at least 0, or what says that it is not known."""
+    if isinstance(value, (float, np.floating)) and (math.isnan(value) or value == unknown):
+        return unknown
+    return as_float(name, value, f"a number, or {unknown} if it is not known", 0.0)
+
+
+def _shares(weights: Any, L: int) -> Array:
+    if weights is None:
+        return np.full(L, 1 / L)
+    found = _of_shape("weights", weights, (L,))
+    if (found < 0).any() or abs(float(found.sum()) - 1) > ROUNDED:
+        raise InvalidInput(f"weights is {shown(found.tolist())}: needed are shares that sum to 1")
+    return found
+
+
+def _of_shape(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    error = name.endswith("stderr")
+    found = as_reals(name, value, f"needed is an array of shape {shape}", finite=not error)
+    if found.shape != shape:
+        raise InvalidInput(
+            f"{name} has shape {found.shape}; needed is {shape}, to go with the vectors", shape=found.shape
+        )
+    if error and (found < 0).any():
+        raise InvalidInput(f"{name} has a value below 0: {found.min():g}")
+    return found
+
+
+def _story(diagnostics: Any) -> dict[str, Any]:
+    if not isinstance(diagnostics, dict) or not all(isinstance(key, str) for key in diagnostics):
+        raise InvalidInput(f"diagnostics is {shown(diagnostics)}: needed is a dict with texts as keys")
+    warnings = diagnostics.get("warnings", [])
+    if not isinstance(warnings, (list, tuple)) or not all(isinstance(text, str) for text in warnings):
+        raise InvalidInput(f"diagnostics['warnings'] is {shown(warnings)}: needed is a list of texts")
+    return dict(diagnostics)
+
+
+def _names(names: Any, n: int) -> tuple[str, ...]:
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"names is {shown(names)}: needed is a list of {n} texts")
+    if len(names) != n:
+        raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
+    return tuple(names)

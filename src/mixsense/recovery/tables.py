@@ -4,59 +4,73 @@ from __future__ import annotations
 
 import html
 import math
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mixsense.checks import shown, visible
 from mixsense.errors import InvalidInput
+from mixsense.recovery.digits import DOT, Number, in_digits
+from mixsense.recovery.importance import PRINTED, choose, hidden_text, importance
 from mixsense.recovery.statuses import STATUSES
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
 
 MOST_COEFFICIENTS = 25
-"""A table lists at most this many coefficients, the largest."""
-WORTH_LISTING = 0.01
-"""Coefficients below this share of the largest are not listed."""
-WORTH_PRINTING = 0.0005
-"""A listed coefficient below this share of the largest is printed as a dot."""
-TITLES = ("coefficient", "vector 1", "vector 2")
-"""The head of the table."""
+"""A table lists at most this many coefficients, those furthest from 0 in standard errors."""
+
+
+class Row(NamedTuple):
+    """A coefficient: what it is called, and its value in each vector."""
+
+    name: str
+    numbers: list[Number]
 
 
 class Table(NamedTuple):
     """What a table of a recovery says."""
 
     headline: str
-    rows: list[tuple[str, ...]]
+    titles: list[str]
+    rows: list[Row]
     notes: list[str]
     """What stands below the rows."""
     warnings: list[str]
 
 
 def as_table(recovery: Recovery, names: Sequence[str] | None = None) -> Table:
-    """Return the largest coefficients of a recovery, with their errors, by name or by position."""
-    rows, hidden = _rows(recovery, names)
-    notes = [f"({hidden} smaller coefficients are not shown)"] if hidden else []
-    return Table(_headline(recovery), rows, notes, recovery.diagnostics.get("warnings", []))
+    """Return the coefficients of a recovery that stand out, with their errors, by name or by position."""
+    choice = choose(recovery, MOST_COEFFICIENTS)
+    titles = ["coefficient", *(f"vector {i + 1}" for i in range(len(recovery.vectors)))]
+    notes = [f"({hidden_text(choice.hidden)})"] if choice.hidden else []
+    warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
+    return Table(_headline(recovery), titles, _rows(recovery, choice.shown.tolist(), names), notes, warnings)
 
 
 def as_text(table: Table) -> str:
     """Return a table as lines of text, with aligned columns."""
-    every = [TITLES, *table.rows]
-    first, *others = (max(len(row[column]) for row in every) for column in range(len(TITLES)))
-    lines = [
-        "  ".join([row[0].ljust(first), *(cell.rjust(width) for cell, width in zip(row[1:], others, strict=True))])
-        for row in every
-    ]
+    names = [table.titles[0], *(row.name for row in table.rows)]
+    widest = max(map(_width, names))
+    columns = [[name + " " * (widest - _width(name)) for name in names]]
+    for i, title in enumerate(table.titles[1:]):
+        cells = aligned([row.numbers[i] for row in table.rows])
+        width = max(map(len, (title, *cells)))
+        columns.append([cell.rjust(width) for cell in (title, *cells)])
+    lines = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
     return "\n".join([table.headline, *lines, *table.notes, *(f"warning: {text}" for text in table.warnings)])
 
 
 def as_html(table: Table) -> str:
     """Return a table as HTML, as a notebook shows it."""
-    head = "".join(f"<th>{title}</th>" for title in TITLES)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+    head = "".join(f"<th>{title}</th>" for title in table.titles)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in (row.name, *row.numbers))}</tr>"
+        for row in table.rows
+    )
     notes = "".join(f"<p>{note}</p>" for note in table.notes)
     warnings = "".join(f"<p>⚠ {html.escape(text)}</p>" for text in table.warnings)
     return (
@@ -65,33 +79,66 @@ def as_html(table: Table) -> str:
     )
 
 
+def aligned(numbers: list[Number]) -> list[str]:
+    r"""Return the numbers of a column as texts of equal length, with the points below each other, and the errors.
+
+    Examples
+    --------
+    >>> print(*aligned([Number("-2.61", "0.19"), Number("+12350", "1400")]), sep="\n")
+        -2.61 ± 0.19
+    +12350    ± 1400
+    """
+    points = [len(re.match("[^.e]*", number.value)[0]) for number in numbers]  # type: ignore[index]  # matches always
+    first = max(points, default=0)
+    texts = [" " * (first - point) + number.value for number, point in zip(numbers, points, strict=True)]
+    last = max(map(len, texts), default=0)
+    if any(number.error for number in numbers):
+        error = max(len(number.error) for number in numbers)
+        ends = [f" ± {number.error.ljust(error)}" if number.error else " " * (3 + error) for number in numbers]
+        texts = [text.ljust(last) + end for text, end in zip(texts, ends, strict=True)]
+    return [text.ljust(last) for text in texts]
+
+
+def error_text(bound: float) -> str:
+    """Say what the error bound is."""
+    return f"error at most {bound:.3g}" if math.isfinite(bound) else "no error bound"
+
+
 def _headline(recovery: Recovery) -> str:
-    bound, weights = recovery.error_bound, recovery.weights
-    error = f"error at most {bound:.3g}" if math.isfinite(bound) else "no error bound"
-    shares = "" if weights[0] == weights[1] else f", shares {weights[0]:.2f} and {weights[1]:.2f}"
+    shares = ""
+    if np.ptp(recovery.weights):
+        *first, last = (f"{share:.2f}" for share in recovery.weights)
+        shares = f", shares {', '.join(first)} and {last}"
+    error = error_text(recovery.error_bound)
     return f"{recovery.status}: {STATUSES[recovery.status]}; {recovery.queries:,} answers, {error}{shares}"
 
 
-def _rows(recovery: Recovery, names: Sequence[str] | None) -> tuple[list[tuple[str, ...]], int]:
-    """Return the rows, and how many coefficients worth listing have no place in them."""
-    vectors, stderr = recovery.vectors, recovery.stderr
-    n = vectors.shape[1]
-    names = recovery.names if names is None else list(names)
-    if names is not None and len(names) != n:
-        raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
-    size = np.abs(vectors).max(axis=0)
-    worth = np.flatnonzero(size > WORTH_LISTING * size.max(initial=0.0))
-    listed = worth[np.argsort(-size[worth], kind="stable")][:MOST_COEFFICIENTS]
+def _rows(recovery: Recovery, listed: list[int], names: Sequence[str] | None) -> list[Row]:
+    vectors, stderr, weight = recovery.vectors, recovery.stderr, importance(recovery)
+    L, n = vectors.shape
+    names = recovery.names if names is None else _checked(names, n)
 
-    def cell(i: int, j: int) -> str:
-        error = "" if stderr is None else f" ± {stderr[i, j]:.3f}"
-        return f"{vectors[i, j]:+.3f}{error}" if abs(vectors[i, j]) >= WORTH_PRINTING * size.max() else "·"
+    def number(i: int, j: int) -> Number:
+        error = math.nan if stderr is None else stderr[i, j]
+        return in_digits(vectors[i, j], error) if weight[i, j] >= PRINTED else DOT
 
-    labels = range(n) if names is None else names
-    rows: list[tuple[str, ...]] = [(str(labels[j]), cell(0, j), cell(1, j)) for j in sorted(listed)]
-    hidden = len(worth) - len(rows)
+    rows = [Row(str(j) if names is None else visible(str(names[j])), [number(i, j) for i in range(L)]) for j in listed]
     if recovery.intercept is not None:
-        errors = np.full(2, np.nan) if recovery.intercept_stderr is None else recovery.intercept_stderr
-        cells = [f"{a:+.3f} ± {e:.3f}" for a, e in zip(recovery.intercept, errors, strict=True)]
-        rows.append(("(intercept)", *cells))
-    return rows, hidden
+        errors = np.full(L, np.nan) if recovery.intercept_stderr is None else recovery.intercept_stderr
+        rows.append(Row("(intercept)", [in_digits(a, e) for a, e in zip(recovery.intercept, errors, strict=True)]))
+    return rows
+
+
+def _checked(names: Sequence[str], n: int) -> Sequence[str]:
+    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray):
+        raise InvalidInput(f"names is {shown(names)}: give a list of {n} names", names=names)
+    if len(names) != n:
+        raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
+    return names
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: East Asian letters two, accents that combine none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,1 +1,1 @@
-"""A mixture of sparse regressions on raw answers: EM, spike and slab, where it can start."""
+"""A mixture of sparse regressions on raw answers: its likelihood, EM, spike and slab, evidence, where it can start."""

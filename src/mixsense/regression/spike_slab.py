@@ -13,13 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.regression import tuning
 
-SCALES = (1.0, 0.1, 0.01)
-"""Variances of the slabs relative to the largest: small coefficients are expected too."""
-EVEN = np.ones(len(SCALES)) / len(SCALES)
+EVEN = np.ones(len(tuning.SLAB_SCALES)) / len(tuning.SLAB_SCALES)
 """All slabs equally probable."""
-FLOOR = 50.0
-"""A slab this many noise variances wide still tells something; narrower ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +32,13 @@ class Prior:
 
         `shares` says how the non-zero ones are spread over the slabs.
         """
-        odds = rate / (1 - rate)
-        wide = [i for i, s in enumerate(SCALES) if variance * s >= FLOOR * noise]
+        odds, scales = rate / (1 - rate), tuning.SLAB_SCALES
+        wide = [i for i, scale in enumerate(scales) if variance * scale >= tuning.LEAST_SLAB_WIDTH * noise]
         if not wide:
-            return cls((max(variance, FLOOR / 4 * noise),), (math.log(odds),))
+            return cls((max(variance, tuning.LONE_SLAB_WIDTH * noise),), (math.log(odds),))
         total = float(shares[wide].sum())
         return cls(
-            tuple(variance * SCALES[i] for i in wide), tuple(math.log(odds * float(shares[i]) / total) for i in wide)
+            tuple(variance * scales[i] for i in wide), tuple(math.log(odds * float(shares[i]) / total) for i in wide)
         )
 
 
@@ -53,12 +50,12 @@ def slab_shares(mean: Array, inclusion: Array, variance: float) -> Array:
     >>> slab_shares(np.array([1.0, -2.0, 1.5, 0.0]), np.array([1.0, 1.0, 1.0, 0.0]), 2.0).round(2)
     array([0.62, 0.21, 0.17])
     """
-    there = inclusion > 0.5
+    there = inclusion > tuning.SUPPORT_PROBABILITY
     size = (mean[there] / inclusion[there]) ** 2
-    slabs = variance * np.array(SCALES)[:, None]
+    slabs = variance * np.array(tuning.SLAB_SCALES)[:, None]
     log_p = -0.5 * (size / slabs + np.log(slabs))
     p = np.exp(log_p - log_p.max(axis=0, initial=-math.inf))
-    found = (p / p.sum(axis=0) * inclusion[there]).sum(axis=1) + 1
+    found = (p / p.sum(axis=0) * inclusion[there]).sum(axis=1) + tuning.PSEUDO_COUNT
     shares: Array = found / found.sum()
     return shares
 
@@ -71,7 +68,7 @@ class Posterior(NamedTuple):
     inclusion: Array
 
 
-def alone(score: Array, information: Array, prior: Prior) -> Posterior:
+def marginal(score: Array, information: Array, prior: Prior) -> Posterior:
     """Return the posterior of each coefficient if all others were known.
 
     Parameters
@@ -85,7 +82,7 @@ def alone(score: Array, information: Array, prior: Prior) -> Posterior:
 
     Examples
     --------
-    >>> alone(np.array([0.5, 40.0]), np.array([4.0, 4.0]), Prior((100.0,), (-3.0,))).inclusion.round(3)
+    >>> marginal(np.array([0.5, 40.0]), np.array([4.0, 4.0]), Prior((100.0,), (-3.0,))).inclusion.round(3)
     array([0.003, 1.   ])
     """
     total, first, second = np.ones_like(score), np.zeros_like(score), np.zeros_like(score)
@@ -97,8 +94,15 @@ def alone(score: Array, information: Array, prior: Prior) -> Posterior:
     return Posterior(first / total, second / total, 1 - 1 / total)
 
 
-def together(G: Array, b: Array, prior: Prior, start: Array, sweeps: int = 10, tol: float = 1e-4) -> Posterior:
-    """Return the variational posterior for the log-likelihood bᵀz − zᵀGz/2.
+def joint(
+    G: Array,
+    b: Array,
+    prior: Prior,
+    start: Array,
+    sweeps: int = tuning.JOINT_SWEEPS,
+    tol: float = tuning.JOINT_TOLERANCE,
+) -> Posterior:
+    """Return the variational posterior of all coefficients, for the log-likelihood bᵀz − zᵀGz/2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a fit of two vectors can start: annealed EM with a lasso, and the second moments of the answers."""
+"""Where a fit of two models can start: annealed EM with a lasso, and the second moments of the answers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mixsense.arrays import Array
-
-COOLING = 0.9
-"""The effective σ of the annealing falls by this factor a step."""
-SCREENED = 1500
-"""The annealing works on at most so many columns: those that the answers or their squares point to."""
-SETTLE = 12
-"""Steps at the true σ after cooling."""
-PENALTY = 0.7
-"""The lasso's penalty in units of the universal one, √(2 log n)."""
+from mixsense.arrays import Array, Index
+from mixsense.regression import tuning
 
 
 def anneal(
@@ -29,9 +21,9 @@ def anneal(
     seeds: Sequence[Array] = (),
     promise: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Annealed EM with a lasso in the M-step, all starts at once.
+    """Run annealed EM with a lasso in the M-step, all starts at once.
 
-    The effective σ starts near the spread of the answers, where both vectors are one, and is cooled to the true one;
+    The effective σ starts near the spread of the answers, where both models are one, and is cooled to the true one;
     the common solution splits along its least stable direction. At the true σ from the beginning EM sticks at large
     gaps.
 
@@ -40,7 +32,7 @@ def anneal(
     X, y : (N, n) and (N,) arrays
         Queries and answers.
     sigma, weights : float, (2,) array
-        Noise and shares.
+        Noise, and shares of the models.
     rng : Generator
         Draws the random starts.
     starts : int
@@ -57,12 +49,8 @@ def anneal(
     value : (S,) array
         Penalised log-likelihood of each.
     """
-    if X.shape[1] > SCREENED:
-        size = np.sqrt(np.einsum("ij,ij->j", X, X))
-        worth = np.abs(y @ X) / (size * np.std(y) + 1e-300)
-        worth = worth if promise is None else np.maximum(worth, promise)
-        worth[np.any(seeds, axis=(0, 1))] = np.inf
-        columns = np.sort(np.argsort(-worth, kind="stable")[:SCREENED])
+    if X.shape[1] > tuning.MOST_ANNEALED_COLUMNS:
+        columns = _screened(X, y, seeds, promise)
         found, value = anneal(X[:, columns], y, sigma, weights, rng, starts, [seed[:, columns] for seed in seeds])
         vectors = np.zeros((len(found), 2, X.shape[1]))
         vectors[:, :, columns] = found
@@ -72,9 +60,9 @@ def anneal(
     scale[scale == 0] = 1.0
     A = X / scale  # the one dense copy of the queries
     spread = float(np.std(y)) + 1e-12
-    unit = PENALTY * math.sqrt(2 * math.log(max(n, 2)))
-    L = _largest_eigenvalue(A)
-    shared = _lasso(A, y, unit * spread * math.sqrt(N), L)
+    unit = tuning.LASSO_PENALTY * math.sqrt(2 * math.log(max(n, 2)))
+    curvature = _largest_eigenvalue(A)
+    shared = _lasso(A, y, unit * spread * math.sqrt(N), curvature)
     B = np.broadcast_to(shared, (S, 2, n)).copy()
     kick = rng.standard_normal((starts, n)) * spread / math.sqrt(n)
     B[:starts, 0] += kick
@@ -82,63 +70,82 @@ def anneal(
     for i, seed in enumerate(seeds):
         B[starts + i] = seed * scale
     temperature = np.full((S, 1, 1), max(spread, sigma))
-    temperature[starts:] = max(min(spread, 2 * sigma), sigma)
-    cooling = math.ceil(max(0.0, math.log(float(temperature.max()) / sigma) / -math.log(COOLING)))
+    temperature[starts:] = max(min(spread, tuning.SEED_TEMPERATURE * sigma), sigma)
+    cooling = math.ceil(max(0.0, math.log(float(temperature.max()) / sigma) / -math.log(tuning.COOLING_FACTOR)))
     log_w = np.log(weights)[:, None]
-    for _ in range(cooling + SETTLE):
+    for _ in range(cooling + tuning.STEPS_AT_TRUE_SIGMA):
         R = y - (B.reshape(-1, n) @ A.T).reshape(S, 2, N)
         d = 0.5 * (R / temperature) ** 2 - log_w
         first = 1 / (1 + np.exp(np.clip(d[:, 0] - d[:, 1], -50, 50)))
         P = np.stack([first, 1 - first], axis=1)  # (S, 2, N)
         penalty = unit * temperature * np.sqrt((P**2).sum(axis=2, keepdims=True))
-        B = _lasso_steps(A, y, P, R, B, penalty, 0.75 * L)
-        temperature = np.maximum(temperature * COOLING, sigma)
+        B = _lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
+        temperature = np.maximum(temperature * tuning.COOLING_FACTOR, sigma)
     R = y - (B.reshape(-1, n) @ A.T).reshape(S, 2, N)
     log_p = -0.5 * (R / sigma) ** 2 + log_w
     value = np.logaddexp(log_p[:, 0], log_p[:, 1]).sum(axis=1) - (penalty * np.abs(B)).sum(axis=(1, 2)) / sigma**2
     return B / scale, value
 
 
-def _lasso_steps(A: Array, y: Array, P: Array, R: Array, B: Array, penalty: Array, L: float, steps: int = 4) -> Array:
+def _screened(X: Array, y: Array, seeds: Sequence[Array], promise: Array | None) -> Index:
+    """Return the columns that the answers, their squares or a seed point to."""
+    size = np.sqrt(np.einsum("ij,ij->j", X, X))
+    worth = np.abs(y @ X) / (size * np.std(y) + 1e-300)
+    worth = worth if promise is None else np.maximum(worth, promise)
+    worth[np.any(seeds, axis=(0, 1))] = np.inf
+    return np.sort(np.argsort(-worth, kind="stable")[: tuning.MOST_ANNEALED_COLUMNS])
+
+
+def _lasso_steps(
+    A: Array,
+    y: Array,
+    P: Array,
+    R: Array,
+    B: Array,
+    penalty: Array,
+    curvature: float,
+    steps: int = tuning.LASSO_STEPS,
+) -> Array:
     """Make a few accelerated proximal steps of every weighted lasso."""
     ahead, t, n = B, 1.0, B.shape[2]
     for step in range(steps):
         if step:
             R = y - (ahead.reshape(-1, n) @ A.T).reshape(R.shape)
-        Z = ahead + ((P * R).reshape(-1, len(y)) @ A).reshape(B.shape) / L
-        new = np.sign(Z) * np.maximum(np.abs(Z) - penalty / L, 0)
+        Z = ahead + ((P * R).reshape(-1, len(y)) @ A).reshape(B.shape) / curvature
+        new = np.sign(Z) * np.maximum(np.abs(Z) - penalty / curvature, 0)
         t_next = (1 + math.sqrt(1 + 4 * t * t)) / 2
         ahead = new + (t - 1) / t_next * (new - B)
         B, t = new, t_next
     return B
 
 
-def _lasso(A: Array, y: Array, penalty: float, L: float) -> Array:
-    """Return the lasso of all answers together: one vector."""
+def _lasso(A: Array, y: Array, penalty: float, curvature: float) -> Array:
+    """Return the lasso of all answers together: one model."""
     start, P = np.zeros((1, 1, A.shape[1])), np.ones((1, 1, len(y)))
-    found: Array = _lasso_steps(A, y, P, y * P, start, np.array(penalty), L, steps=60)[0, 0]
-    return found
+    found = _lasso_steps(A, y, P, y * P, start, np.array(penalty), curvature, tuning.SHARED_LASSO_STEPS)
+    one: Array = found[0, 0]
+    return one
 
 
-def _largest_eigenvalue(A: Array, iterations: int = 12) -> float:
-    """Largest eigenvalue of AᵀA by power iteration, with some slack."""
+def _largest_eigenvalue(A: Array) -> float:
+    """Return the largest eigenvalue of AᵀA by power iteration, with some slack."""
     v = np.random.default_rng(0).standard_normal((A.shape[1], 1))
-    for _ in range(iterations):
+    for _ in range(tuning.POWER_STEPS):
         v = A.T @ (A @ (v / np.linalg.norm(v)))
-    return 1.1 * float(np.linalg.norm(v)) + 1e-300
+    return tuning.EIGENVALUE_SLACK * float(np.linalg.norm(v)) + 1e-300
 
 
 def second_moments(X: Array, y: Array, mean: Array, size: int) -> tuple[Array, Array]:
-    """Find the difference of the vectors from the squares of the residuals r = y − ⟨x, mean⟩.
+    """Find the difference of the two models from the squares of the residuals r = y − ⟨x, mean⟩.
 
-    For Gaussian x, E[r² x xᵀ] = const I + ΔΔᵀ/2: this sees β² = −β¹, whose mean vector is 0.
+    For Gaussian x, E[r² x xᵀ] = const I + ΔΔᵀ/2: this sees β² = −β¹, whose mean is 0.
 
     Parameters
     ----------
     X, y : (N, n) and (N,) arrays
         Queries and answers.
     mean : (n,) array
-        The vector that fits all answers best.
+        The one model that fits all answers best.
     size : int
         How many coordinates the direction is computed on.
 

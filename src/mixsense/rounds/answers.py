@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import one_line
 from mixsense.errors import OracleError
 from mixsense.rounds.round import Asked, GroupedOracle, Oracle, block_groups
 
@@ -30,10 +31,17 @@ def answered(
     first_query : int
         What messages call the first query.
     """
-    if isinstance(oracle, GroupedOracle):
-        return oracle.asked(queries, repeats, block)
+    if isinstance(oracle, GroupedOracle) and callable(oracle.asked):
+        found = oracle.asked(queries, repeats, block)
+        if not isinstance(found, Asked) or len(found.vectors) != len(queries):
+            raise OracleError(
+                f"the oracle's asked() returned {one_line(found, 60)}: an Asked of these queries is needed"
+            )
+        checked_answers(found.table(), len(queries), repeats, first_query)
+        return found
     y = checked_answers(oracle(queries, repeats), len(queries), repeats, first_query)
-    return Asked.of_round(queries, y, block_groups(len(queries), repeats, block, first_group))
+    # Nobody told this oracle of the block: that its answers share a model is not known.
+    return Asked.of_round(queries, y, block_groups(len(queries), repeats, 1, first_group))
 
 
 def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0) -> Array:

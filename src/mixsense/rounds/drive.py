@@ -32,7 +32,7 @@ def run(
     Parameters
     ----------
     method : generator
-        A started-from-nothing method, for example ``paper(problem, rng)``.
+        A method that has not been started, for example ``paper(problem, rng)``.
     oracle : callable
         ``oracle(queries, repeats)`` answers each of the (q, n) queries `repeats` times.
     max_queries : int, optional
@@ -49,7 +49,7 @@ def run(
     OracleError
         The oracle raised or gave an unusable answer. `record` holds all answers received before.
     BudgetError
-        `max_queries` ends before there is any estimate, or a round is beyond all means.
+        `max_queries` ends before there is any estimate, or a round has more answers than fit into memory.
     Any other exception, Ctrl-C included, leaves with the answers so far as its attribute `record`.
 
     Examples

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput
 
+LARGEST = 2**62
+"""No round repeats a query more often than this, which a database can still hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -37,6 +40,7 @@ class Round:
         The rounds before a first estimate have none.
     least : int, optional
         The method can go on with this many answers; the others may come with the next round's. None: all are needed.
+        No driver makes use of it yet: all answers are waited for.
 
     Examples
     --------
@@ -52,15 +56,25 @@ class Round:
     least: int | None = None
 
     def __post_init__(self) -> None:
-        queries = np.ascontiguousarray(self.queries, dtype=np.float64).view()
+        try:
+            queries = np.array(self.queries, dtype=np.float64)  # a copy: the method may use its own again
+        except (TypeError, ValueError):
+            raise InvalidInput("a round's queries are not numbers: give a (q, n) array of finite numbers") from None
         if queries.ndim != 2 or 0 in queries.shape or not np.isfinite(queries).all():
             raise InvalidInput(f"a round's queries have shape {queries.shape}: give a (q, n) array of finite numbers")
         queries.flags.writeable = False
         object.__setattr__(self, "queries", queries)
         for name in ("repeats", "block", "least"):
             value = getattr(self, name)
-            if (value is not None or name != "least") and (not isinstance(value, (int, np.integer)) or value < 1):
+            if value is None and name == "least":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= LARGEST:
                 raise InvalidInput(f"{name} of a round is {value!r}; it must be a whole number of at least 1")
+            object.__setattr__(self, name, int(value))  # NumPy's own would overflow
+        if not isinstance(self.label, str) or not self.label.isprintable():
+            raise InvalidInput(f"the label of a round is {self.label!r}: give printable text")
+        if self.estimate is not None and not callable(self.estimate):
+            raise InvalidInput(f"the estimate of a round is {self.estimate!r}: give a function, or None")
         if self.least is not None and self.least > self.size:
             raise InvalidInput(f"least is {self.least}, but the round has {self.size} answers: give at most that")
 
@@ -145,7 +159,7 @@ class Asked:
     @property
     def queries(self) -> Array:
         """(N, n), the query of each answer."""
-        alone = len(self.place) == len(self.vectors)  # `place` is ascending: every query has one answer
+        alone = np.array_equal(self.place, np.arange(len(self.vectors)))
         return self.vectors if alone else self.vectors[self.place]
 
     def batches(self) -> list[Array]:

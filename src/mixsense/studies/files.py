@@ -8,12 +8,12 @@ from typing import Any
 
 from mixsense.checks import shown
 from mixsense.errors import InvalidInput
-from mixsense.studies.question import Question
-from mixsense.studies.study import MOST, Study
+from mixsense.studies.records import Question
+from mixsense.studies.study import MOST_AT_ONCE, Study
 from mixsense.studies.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
 
-RESERVED = ("id", "round", "answer", "surplus")
-CLOSE = 1e-6
+OWN_COLUMNS = ("id", "round", "answer", "surplus")
+ROUNDING = 1e-6
 """Two values of a feature are the same up to this, relative to their size, or up to the digits that were printed."""
 
 
@@ -37,7 +37,7 @@ def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
     return len(rows)
 
 
-def export_open(study: Study, path: FilePath, count: int = MOST, force: bool = False) -> int:
+def export_open(study: Study, path: FilePath, count: int = MOST_AT_ONCE, force: bool = False) -> int:
     """Take up to `count` open questions and write them to a file with an empty column `answer`; returns how many.
 
     The questions are leased as by `ask`. Fill the answers in, and give the file to `import_answers`. No file is written
@@ -72,7 +72,7 @@ def import_answers(study: Study, path: FilePath) -> dict[str, int]:
     rows: list[FileRow] = []
     for row in read_rows(path, _labels(study)):
         try:
-            study.checked_id(row.id)
+            study.ticket_of(row.id)
             number = study.checked(as_number(row.answer) if isinstance(row.answer, str) else row.answer)
             before, first = told.setdefault(row.id, (number, row))
             if before != number:
@@ -95,7 +95,7 @@ def _refused(path: FilePath, row: FileRow, error: Exception) -> InvalidInput:
 
 def _labels(study: Study) -> list[str]:
     """Return the features' titles; one that is called like a column of ours gets a longer name."""
-    return [f"feature {name}" if name.casefold() in RESERVED else name for name in study.names]
+    return [f"feature {name}" if name.casefold() in OWN_COLUMNS else name for name in study.names]
 
 
 def _feature_columns(study: Study, rows: list[Any]) -> dict[str, list[float]]:
@@ -132,6 +132,6 @@ def same_value(cell: Any, x: float) -> bool:
             return False
         exponent = number.as_tuple().exponent if isinstance(cell, str) else -99
         printed = 0.5 * 10.0 ** min(int(exponent), 99)
-        return abs(float(number) - x) <= max(CLOSE * abs(x), printed * (1 + CLOSE), 1e-12)
+        return abs(float(number) - x) <= max(ROUNDING * abs(x), printed * (1 + ROUNDING), 1e-12)
     except (InvalidOperation, OverflowError):
         return False

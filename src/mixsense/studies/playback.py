@@ -1,4 +1,4 @@
-"""The method behind a study: made afresh, and fed with the answers that the store holds."""
+"""The method behind a study: begun again by every process, and sent the answers that the store holds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mixsense.arrays import Array
 from mixsense.checks import one_line
-from mixsense.errors import MixsenseError, StudyError
+from mixsense.errors import BudgetError, InvalidInput, MixsenseError, ModelError, StudyError
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of
 from mixsense.problem import Problem
@@ -42,34 +41,36 @@ class Playback:
         self._lock = threading.Lock()  # a generator runs in one thread at a time
 
     def catch_up(self) -> Recovery | None:
-        """Play all complete rounds and append what comes next: a round, or the end. Returns the best estimate.
+        """Send all complete rounds to the method, store what comes next, and return the best estimate.
 
-        The method computes outside of any transaction: others may ask and tell meanwhile.
+        The method computes outside any transaction: others may ask and tell meanwhile.
         """
         with self._lock:
             if self._steps is None:
                 with self._computing():
                     self._steps = steps_of(self._problem)
             while (current := self._steps.current) is not None:
-                asked = self._storage.asked(self._round)
-                if asked is None:
+                stored = self._storage.round(self._round)
+                if stored is None:
                     self._storage.append(self._round, current)
                     if self._storage.end() is not None:  # another process ended the study
                         return None
                     continue  # what counts is what the store holds, even if another process was faster
-                X, repeats, y = asked
-                if y is None:
+                stored_round, asked = stored
+                if asked is None:
                     with self._computing():
                         return self._steps.estimate()
-                _check_same(current, X, repeats, entry_of(self._problem.method).any_queries)
-                self._send(Asked.of_round(X, y))
-            result = self._result()
-            self._storage.finish(result.status, result.to_json())
+                _check_same(current, stored_round, entry_of(self._problem.method).any_queries)
+                self._send(asked)
+            with self._computing():
+                result = self._result()
+                text = _as_text(result)
+            self._storage.finish(result.status, text)
             return result
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        """Forget a method that was stopped half-way: who looks next plays the stored answers to a new one."""
+        """Forget a method that was stopped half-way: the next call begins it again with the stored answers."""
         try:
             yield
         except BaseException as error:
@@ -79,7 +80,7 @@ class Playback:
                 raise
             raise StudyError(
                 f"the method failed while it computed what comes next ({type(error).__name__}: "
-                f"{one_line(error, 200)}); no answer is lost: try again with another version of mixsense",
+                f"{one_line(error, 200)}); no answer is lost: try again when the method, or mixsense, has been mended",
             ) from error
 
     def _send(self, asked: Asked) -> None:
@@ -87,9 +88,7 @@ class Playback:
         try:
             with self._computing():
                 self._steps.send(asked)
-        except StudyError:
-            raise
-        except MixsenseError as error:  # the answers do not fit the model, or the budget is too small
+        except (ModelError, BudgetError) as error:  # the method gave up: other errors may be mended, this is the end
             self._storage.finish("failed", json.dumps({"error": type(error).__name__, "message": str(error)}))
             raise
         self._round += 1
@@ -103,11 +102,19 @@ class Playback:
         return result
 
 
-def _check_same(current: Round, X: Array, repeats: int, any_queries: bool) -> None:
+def _check_same(current: Round, stored: Round, any_queries: bool) -> None:
     """Refuse a stored round that the method could not make use of."""
-    same = current.queries.shape == X.shape
-    if current.repeats != repeats or not (same or (any_queries and X.shape[1] == current.queries.shape[1])):
+    (q, n), (stored_q, stored_n) = current.queries.shape, stored.queries.shape
+    if current.repeats != stored.repeats or n != stored_n or not (q == stored_q or any_queries):
         raise StudyError(
-            f"the stored round ({len(X)} queries, {repeats} times each) is not what this version of mixsense would ask "
-            f"({len(current.queries)}, {current.repeats} times each): go on with the version that began the study"
+            f"the stored round ({stored_q} queries, {stored.repeats} times each) is not what this version of mixsense "
+            f"would ask ({q}, {current.repeats} times each): go on with the version that began the study"
         )
+
+
+def _as_text(result: Recovery) -> str:
+    """Return a result as it is stored; a method of the user's may return one that cannot be."""
+    try:
+        return result.to_json()
+    except InvalidInput as error:
+        raise StudyError(f"the result cannot be stored: {error}; no answer is lost: mend the method") from None

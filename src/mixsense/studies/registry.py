@@ -13,12 +13,12 @@ from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.studies.playback import steps_of
 from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
-from mixsense.studies.storage.storage import delete_rows, find_row, insert_study, study_names
 from mixsense.studies.study import Study
 
-LEASE = 600.0
+DEFAULT_LEASE = 600.0
 """Seconds that a question is waited for, by default."""
 
 
@@ -29,7 +29,7 @@ def create_study(
     *,
     units: Sequence[str] | None = None,
     answer_range: tuple[float, float] | None = None,
-    lease: float = LEASE,
+    lease: float = DEFAULT_LEASE,
     notes: dict[str, Any] | None = None,
     **arguments: Any,
 ) -> Study:
@@ -70,11 +70,13 @@ def create_study(
     1
     >>> study.close(); folder.cleanup()
     """
-    problem = Problem.from_dict({"n": n, "seed": secrets.randbits(63), **arguments})
+    if arguments.get("seed") is None:
+        arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
+    problem = Problem.from_dict({"n": n, **arguments})
     text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
     name = checked_name(name)
     check_titles(problem.features, problem.intercept)
-    first = steps_of(Problem.from_dict(json.loads(text))).current
+    first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}
@@ -108,7 +110,7 @@ def list_studies(url: str | PathLike[str]) -> list[str]:
 def delete_study(url: str | PathLike[str], name: str) -> None:
     """Remove a study and all its answers, for good."""
     database = _opened(url)
-    delete_rows(database, find_row(database, checked_name(name)).study)
+    remove_study(database, find_study(database, checked_name(name)).study)
 
 
 def _opened(url: str | PathLike[str]) -> Database:

@@ -13,10 +13,10 @@ from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
 from mixsense.rounds import Oracle, Progress, ProgressHook, checked_answers
-from mixsense.studies.question import Question
+from mixsense.studies.records import Question
 from mixsense.studies.study import Study
 
-PAUSE = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two looks at questions that other processes hold."""
 
 
@@ -37,7 +37,7 @@ def run_study(
     oracle : callable
         ``oracle(queries, 1)`` with queries (q, n) gives the answers (q, 1). It is called from several threads at once.
     workers : int
-        Most calls at the same time.
+        How many calls may run at the same time.
     batch : int
         Questions in a call. Answers are stored after each call, so that a crash loses the calls in flight only.
     progress : bool or callable
@@ -73,12 +73,15 @@ def run_study(
     if take_over:
         study.release()
     with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
-        _Desk(study, oracle, pool, workers, batch, hook).work()
+        _Dispatcher(study, oracle, pool, workers, batch, hook).work()
     return study.result()
 
 
-class _Desk:
-    """Takes questions, gives them to the threads, stores what they bring. Only this thread talks to the database."""
+class _Dispatcher:
+    """Takes questions, gives them to threads that call the oracle, and stores what they bring.
+
+    Only the thread that calls `work` talks to the database.
+    """
 
     def __init__(
         self,
@@ -93,6 +96,7 @@ class _Desk:
         self._workers, self._batch = workers, batch
         self._calls: dict[Future[Array], list[Question]] = {}
         self._reserve: list[Question] = []
+        self._dry = False  # the rest of the round is out
 
     def work(self) -> None:
         """Go on until the study has ended; what came before a failure or Ctrl-C is stored."""
@@ -116,7 +120,7 @@ class _Desk:
                 wanted = 2 * self._workers * self._batch
                 taken = self._study.ask_many(wanted)
                 self._reserve += taken
-                self._dry = len(taken) < wanted  # the rest of the round is out: ask when it has come back
+                self._dry = len(taken) < wanted  # ask when those that are out have come back
             if not self._reserve:
                 break
             part, self._reserve = self._reserve[: self._batch], self._reserve[self._batch :]
@@ -155,5 +159,5 @@ class _Desk:
     def _others_at_work(self) -> bool:
         state = self._study.progress().state
         if state == "waiting":
-            time.sleep(PAUSE)
+            time.sleep(POLL_SECONDS)
         return state not in ("ended", "failed")

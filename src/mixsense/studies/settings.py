@@ -1,4 +1,4 @@
-"""What the settings of a study must be, besides those of its problem."""
+"""What the settings of a study must be, and how they are stored as text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def checked_lease(lease: Any) -> float:
     return as_float("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
 
 
-def as_json(problem: dict[str, Any]) -> str:
+def as_json(values: dict[str, Any]) -> str:
     """Return plain values as JSON text that is read back to the last bit."""
 
     def plain(value: Any) -> Any:
@@ -67,7 +67,7 @@ def as_json(problem: dict[str, Any]) -> str:
         raise InvalidInput(f"a study stores its problem as text, and {shown(value)} has none: give plain values")
 
     try:
-        return json.dumps(problem, default=plain, allow_nan=False)
+        return json.dumps(values, default=plain, allow_nan=False)
     except InvalidInput:
         raise
     except (ValueError, TypeError):

@@ -19,40 +19,44 @@ from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import LARGEST_ANSWER, Asked, Record
+from mixsense.rounds import LARGEST_ANSWER, Record
 from mixsense.studies.playback import Playback
-from mixsense.studies.question import Question
-from mixsense.studies.standing import StudyProgress
+from mixsense.studies.records import Question, StudyProgress
+from mixsense.studies.settings import as_json
+from mixsense.studies.storage.catalogue import find_study
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.storage import Counts, Storage, find_row
+from mixsense.studies.storage.reports import Counts, Reports
+from mixsense.studies.storage.storage import Storage, Told
 
-OFTEN = 0.05
-"""A larger share of answers at an end of their range is worth a warning."""
-MOST = 10_000
-"""Questions that may be taken at once."""
+TOO_MANY_AT_AN_END = 0.05
+"""A larger share of answers at one end of their range is worth a warning."""
+MOST_AT_ONCE = 10_000
+"""The most questions that may be taken at once."""
 
 
 class Study:
-    """A method that runs as its answers come. Made by `create_study` and `load_study` of shelf.py.
+    """A method that runs as its answers come. Made by `create_study` and `load_study`.
 
     It may be used by several threads; other processes load the same study.
     """
 
     def __init__(self, database: Database, name: str) -> None:
-        row = find_row(database, name)
+        row = find_study(database, name)
         self._database = database
         self._row = row
         self._storage = Storage(database, row.study)
-        self.problem: dict[str, Any] = json.loads(row.problem)
-        """The arguments that the study was created with, `seed` included."""
+        self._reports = Reports(database, row.study)
+        problem = Problem.from_dict(json.loads(row.problem))
+        self.problem: dict[str, Any] = json.loads(as_json(problem.to_dict()))
+        """The arguments of the run as plain values, `seed` included: ``recover(oracle, **study.problem)``."""
         asking = json.loads(row.asking)
         self.answer_range: tuple[float, float] | None = asking["range"] and tuple(asking["range"])
         self.lease: float = asking["lease"]
         self.notes: dict[str, Any] = asking.get("notes", {})
         """What was noted when the study was created."""
-        self.names = feature_names(self.problem["n"], self.problem["features"])
-        self.units: tuple[str, ...] = tuple(asking["units"] or [""] * self.problem["n"])
-        self._playback = Playback(self._storage, Problem.from_dict(self.problem))
+        self.names = feature_names(problem.n, problem.features)
+        self.units: tuple[str, ...] = tuple(asking["units"] or [""] * problem.n)
+        self._playback = Playback(self._storage, problem)
 
     def __repr__(self) -> str:
         return f"<study {self.name!r} in {self._database.shown}>"
@@ -63,7 +67,7 @@ class Study:
         return self._row.name
 
     def close(self) -> None:
-        """Give the connections to the database back."""
+        """Close the connections to the database."""
         self._database.close()
 
     def ask(self) -> Question | None:
@@ -72,17 +76,17 @@ class Study:
         Returns
         -------
         Question or None
-            None if all open questions are out, or if there are no more; `progress` tells which.
+            None if all open questions are out, or if there are no more; `progress` says which.
         """
         return next(iter(self.ask_many(1)), None)
 
     def ask_many(self, count: int) -> list[Question]:
         """Take up to `count` questions at once; see `ask`."""
-        count = min(as_int("count", count, 1, "how many questions to take"), MOST)
+        count = min(as_int("count", count, 1, "how many questions to take"), MOST_AT_ONCE)
         while True:
-            handed = self._storage.hand_out(count, _minutes(), self.lease / 60)
-            if not handed.complete:
-                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in handed.tickets]
+            tickets = self._storage.hand_out(count, _minutes(), self.lease / 60)
+            if tickets is not None:
+                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in tickets]
             try:
                 self._playback.catch_up()
             except errors.MixsenseError:
@@ -103,8 +107,8 @@ class Study:
         Returns
         -------
         str
-            "taken"; "known" if the same was told before; "surplus" if the question came back after its lease and
-            somebody else has answered it: then this answer is kept, and not used.
+            "taken"; "known" if the same was told before; "surplus" if the question was handed out again after its
+            lease and somebody else has answered it: then this answer is kept, and not used.
 
         Raises
         ------
@@ -115,7 +119,7 @@ class Study:
 
     def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
         """Give several answers, all or none; see `tell`."""
-        told = [(self.checked_id(id), self.checked(value)) for id, value in answers]
+        told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
         return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
@@ -133,11 +137,11 @@ class Study:
         return number + 0.0  # -0.0 is 0.0
 
     def id_of(self, ticket: int) -> str:
-        """Return a question's id by the number in it."""
+        """Return the id of a ticket, which the world calls the question's id."""
         return f"{self._row.key}-{ticket}"
 
-    def checked_id(self, id: Any) -> int:
-        """Return the number in a question's id, or say what is wrong with it."""
+    def ticket_of(self, id: Any) -> int:
+        """Return the ticket that a question's id names, or say what is wrong with the id."""
         key = self._row.key
         found = re.fullmatch(r"([b-z]{4})-([1-9][0-9]{0,17})", id, re.ASCII) if isinstance(id, str) else None
         if found is None:
@@ -153,7 +157,7 @@ class Study:
     def progress(self) -> StudyProgress:
         """Return where the study stands. It only reads, and may be called at any time, as often as you like."""
         low, high = self.answer_range or (None, None)
-        c = self._storage.counts(_minutes(), low, high)
+        c = self._reports.counts(_minutes(), low, high)
         open_ = c.size - c.answered - c.out
         state = "ready" if c.answered == c.size else "asking" if open_ else "waiting"
         if c.end is not None:
@@ -183,7 +187,7 @@ class Study:
             f"{hits / c.total:.0%} of the answers are {bound:g}, the {end} end of their range: what lies beyond is cut "
             "off, and the estimates lean to the middle; give a wider scale, or narrower ranges of the features"
             for hits, bound, end in zip((c.at_low, c.at_high), self.answer_range, ("lower", "upper"), strict=True)
-            if hits > OFTEN * c.total
+            if hits > TOO_MANY_AT_AN_END * c.total
         )
 
     def result(self) -> Recovery:
@@ -223,19 +227,19 @@ class Study:
         study has ended.
         """
         found: Record = []
-        while (asked := self._storage.asked(len(found))) is not None and asked[2] is not None:
-            found.append(Asked.of_round(asked[0], asked[2]))
+        while (stored := self._storage.round(len(found))) is not None and stored[1] is not None:
+            found.append(stored[1])
         return found
 
     def answers(self) -> list[dict[str, Any]]:
         """Return every answer in the order of the questions: id, round, x (n,), answer, surplus."""
         return [
-            {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._storage.answered()
+            {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._reports.answered()
         ]
 
     def handed_out(self, ids: Iterable[str]) -> dict[str, Array]:
         """Return what the questions with these ids ask, x (n,); one that was never handed out is left out."""
-        found = self._storage.handed_out({self.checked_id(id) for id in ids})
+        found = self._reports.handed_out({self.ticket_of(id) for id in ids})
         return {self.id_of(ticket): x for ticket, x in found.items()}
 
     def release(self) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
-KINDS = (".csv", ".parquet")
+FILE_KINDS = (".csv", ".parquet")
 DELIMITERS = ",;\t"
 FilePath = str | os.PathLike[str]
 
@@ -33,7 +33,7 @@ class FileRow:
 def kind_of(path: FilePath) -> str:
     """Return ".csv" or ".parquet", or say that the file is neither."""
     kind = Path(path).suffix.lower()
-    if kind not in KINDS:
+    if kind not in FILE_KINDS:
         raise InvalidInput(f"the file {shown(str(path))} is neither .csv nor .parquet: give one of these")
     return kind
 
@@ -83,7 +83,7 @@ def harmless(cell: str) -> str:
     >>> harmless("=HYPERLINK(1)"), harmless("strength")
     ("'=HYPERLINK(1)", 'strength')
     """
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def as_number(text: str) -> float:
@@ -122,7 +122,7 @@ def _csv_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
             if cells[at_answer]:
                 yield FileRow(where, cells[at_id], cells[at_answer], {j: cells[i] for j, i in at.items() if cells[i]})
     except csv.Error as error:
-        raise InvalidInput(f"{path}, line {reader.line_num}: no CSV ({error}); nothing was stored") from None
+        raise InvalidInput(f"{path}, line {reader.line_num}: not CSV ({error}); nothing was stored") from None
 
 
 def _delimiter(head: str) -> str:
@@ -180,7 +180,7 @@ def _parquet_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
     except FileNotFoundError:
         raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
     except (pa.ArrowException, OSError) as error:
-        raise InvalidInput(f"{path} is no Parquet file ({one_line(error, 120)}); nothing was stored") from None
+        raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 120)}); nothing was stored") from None
     at_id, at_answer = (_column(table.column_names, name, path) for name in ("id", "answer"))
     at = _feature_places(table.column_names, labels, path)
     columns = [table.column(i).to_pylist() for i in (at_id, at_answer, *at.values())]

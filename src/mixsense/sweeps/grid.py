@@ -1,4 +1,4 @@
-"""What a sweep runs: a grid of settings, read from TOML and checked, and how one cell of it is run."""
+"""What a sweep runs: a grid of settings, read from TOML and checked."""
 
 from __future__ import annotations
 
@@ -6,34 +6,29 @@ import difflib
 import json
 import math
 import os
-import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-import mixsense
-from mixsense.api import recover
-from mixsense.checks import as_float, as_int, one_line
-from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.methods.begin import begin
+from mixsense.checks import as_float, as_int
+from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of, stored_name
-from mixsense.metrics import match_error
-from mixsense.oracles import SimulatedOracle, random_pair
 from mixsense.problem import DEFAULTS, NONE, Problem, as_eta
+from mixsense.sweeps.cell import RESULTS, Cell, check_setting
+from mixsense.toml_file import read_toml
 
 DEFAULT_SEEDS = 10
+"""Seeds of each setting, if the file does not say."""
 LARGEST_GRID = 1_000_000
 """More cells than this are a mistake in the file."""
 LARGEST_SEED = 2**32 - 1
-KNOWABLE = ("k", "sigma", "weights")
-FAILED = "failed"
-"""Status of a cell whose run raised; its `message` says what."""
-
+"""What NumPy takes as one part of a seed."""
 LONGEST = 10**7
 """Longer vectors do not fit into memory."""
+KNOWABLE = ("k", "sigma", "weights")
+"""What a method may be told about the hidden vectors, or not."""
 
 Reader = Callable[[str, Any], Any]
 Number = TypeVar("Number", int, float)
@@ -77,7 +72,7 @@ def _eta(name: str, value: Any) -> float:
 
 
 def _gamma(name: str, value: Any) -> float | None:
-    if isinstance(value, str) and value == NONE:
+    if value is None or (isinstance(value, str) and value == NONE):
         return None
     found: float = _real(f'the precision to stop at, e.g. 0.1, or "{NONE}" to spend max_queries')(name, value)
     return found
@@ -104,42 +99,15 @@ AXES: dict[str, Reader] = {
 }
 """What may be one value or a list of values, and how a value is checked. The grid is over all lists."""
 NEEDED = ("n", "k", "gap")
+"""The axes that have no default."""
 ABSENT: dict[str, Any] = {"overlap": None, "sigma": 1.0, "weights": (0.5, 0.5)} | {
     name: DEFAULTS[name] for name in ("gamma", "eta", "max_queries", "method")
 }
 """What stands for an axis that is not given."""
-OTHERS = ("seeds", "known", "success", "options")
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One run: a setting, as canonical JSON, and a seed.
-
-    Everything random in it comes from the seed alone, so that a cell's result depends on nothing else in the grid, and
-    different methods and budgets meet the same vectors.
-    """
-
-    key: str
-    seed: int
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """All parameters of the run."""
-        return json.loads(self.key)  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a cell gave."""
-
-    status: str
-    error: float
-    """Worst ℓ2 error against the true vectors; nan if the run failed."""
-    error_bound: float
-    queries: int
-    message: str
-    """Why the run failed, in one line; empty if it did not."""
-    seconds: float
+PLAIN_KEYS = ("seeds", "known", "success", "options")
+"""The keys that are not axes."""
+COLUMNS = (*AXES, "known", "seed", *RESULTS, "success")
+"""The columns of the table that is made of the cells; options add more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +123,7 @@ def read_grid(settings: Mapping[str, Any] | str | os.PathLike[str]) -> Grid:
 
     Examples
     --------
-    >>> grid = read_grid({"n": 10, "k": [1, 2], "gap": 5.0, "max_queries": 60, "seeds": 3})
+    >>> grid = read_grid({"n": 10, "k": [1, 2], "gap": 5.0, "gamma": 0.5, "seeds": 3})
     >>> len(grid.cells)
     6
     >>> read_grid({"n": 10, "k": [], "gap": 5.0})
@@ -168,20 +136,16 @@ def read_grid(settings: Mapping[str, Any] | str | os.PathLike[str]) -> Grid:
     if not isinstance(settings, (str, os.PathLike)):
         kind = type(settings).__name__
         raise InvalidInput(f"settings is of type {kind}: give a TOML file, or a dictionary of the same form")
-    path = Path(settings)
+    given = read_toml(settings, "docs/sweeps.md")
     try:
-        return _grid(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is no TOML file ({error}): see docs/sweeps.md for an example") from None
+        return _grid(given)
     except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}", **error.data) from None
+        raise InvalidInput(f"{Path(settings)}: {error}", **error.data) from None
 
 
 def _grid(settings: Mapping[str, Any]) -> Grid:
     for name in settings:
-        _refuse_unknown("key", name, (*AXES, *OTHERS))
+        _refuse_unknown("key", name, (*AXES, *PLAIN_KEYS))
     for name in NEEDED:
         if name not in settings:
             raise InvalidInput(f"{name} is missing: give a number or a list of numbers")
@@ -262,13 +226,9 @@ def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
         return value
 
     found: dict[str, dict[str, list[Any]]] = {}
-    for method, options in table("options", given).items():
-        entry = entry_of(method)
-        for name in table(f"options.{method}", options):
-            if name in entry.box_options:
-                raise InvalidInput(f"options.{method}.{name} is for queries in a box, a sweep has none: leave it out")
-            allowed = tuple(option for option in entry.options if option not in entry.box_options)
-            _refuse_unknown(f"key in options.{method}:", name, allowed)
+    for key, options in table("options", given).items():
+        method = _method("options", key)
+        _check_option_names(method, table(f"options.{method}", options))
         found[method] = {name: _values(f"options.{method}.{name}", value, plain) for name, value in options.items()}
         if method not in methods:
             raise InvalidInput(
@@ -279,6 +239,18 @@ def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
     return found
 
 
+def _check_option_names(method: str, options: Mapping[str, Any]) -> None:
+    entry = entry_of(method)
+    for name in options:
+        if name in entry.box_options:
+            raise InvalidInput(f"options.{method}.{name} is for queries in a box, a sweep has none: leave it out")
+        if name in COLUMNS:
+            raise InvalidInput(f"options.{method}.{name} is called as a column of the table: give it another name")
+        if not entry.any_options:
+            allowed = tuple(option for option in entry.options if option not in entry.box_options)
+            _refuse_unknown(f"key in options.{method}:", name, allowed)
+
+
 def _keys(axes: dict[str, list[Any]], known: list[str], options: dict[str, dict[str, list[Any]]]) -> Iterator[str]:
     """Yield every setting of the grid as canonical JSON, after a check that a run of it can start."""
     for values in product(*axes.values()):
@@ -286,64 +258,5 @@ def _keys(axes: dict[str, list[Any]], known: list[str], options: dict[str, dict[
         own = options.get(setting["method"], {})
         for chosen in product(*own.values()):
             setting["options"] = dict(zip(own, chosen, strict=True))
-            _check(setting)
+            check_setting(setting)
             yield json.dumps(setting, sort_keys=True)
-
-
-def _told(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the method is told about the problem."""
-    known = setting["known"]
-    weights: Any = tuple(setting["weights"])
-    if weights == (0.5, 0.5) and "weights" in known:
-        weights = None
-    elif "weights" not in known:
-        weights = "estimate" if entry_of(setting["method"]).estimates_weights else None
-    told: dict[str, Any] = {name: setting[name] if name in known else None for name in ("k", "sigma")}
-    always = {name: setting[name] for name in ("n", "gamma", "eta", "max_queries", "method")}
-    return {**told, **always, "weights": weights, **setting["options"]}
-
-
-def _check(setting: Mapping[str, Any]) -> None:
-    """Refuse a setting that no run can start with, before anything is run."""
-    random_pair(setting["n"], setting["k"], setting["gap"], 0, setting["overlap"])
-    method = begin(Problem.from_dict({**_told(setting), "seed": 0}))
-    try:
-        next(method)
-    except InvalidInput:
-        raise
-    except Exception:  # depends on more than the input: the cell's own affair
-        pass
-    finally:
-        method.close()
-
-
-def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Result]:
-    """Run one cell; what goes wrong in it is its result.
-
-    Examples
-    --------
-    >>> grid = read_grid({"n": 10, "k": 1, "gap": 5.0, "max_queries": 60, "seeds": [3]})
-    >>> _, result = run_cell(grid.cells[0])
-    >>> result.status, result.queries <= 60, result.error < 1
-    ('budget', True, True)
-    """
-    if version != mixsense.__version__:
-        raise InvalidInput(
-            f"a worker has mixsense {mixsense.__version__}, the sweep started with {version}: install the same there"
-        )
-    start = time.perf_counter()
-    setting, oracle = cell.setting, None
-    try:
-        pair = random_pair(setting["n"], setting["k"], setting["gap"], [cell.seed, 1], setting["overlap"])
-        oracle = SimulatedOracle(pair, setting["sigma"], tuple(setting["weights"]), [cell.seed, 2])
-        r = recover(oracle, seed=[cell.seed, 3], **_told(setting))
-        found = r.status, match_error(r.vectors, pair), float(r.error_bound), r.queries, ""
-    except MemoryError:  # says nothing about the cell: on another machine it may run
-        raise MixsenseError(
-            f"no memory is left for n = {setting['n']}: the finished cells are kept; give fewer jobs"
-        ) from None
-    except Exception as error:
-        what = str(error) if isinstance(error, MixsenseError) else f"{type(error).__name__}: {error}"
-        message = one_line(what)
-        found = FAILED, math.nan, math.nan, oracle.count if oracle else 0, message
-    return cell, Result(*found, time.perf_counter() - start)

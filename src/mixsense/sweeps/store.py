@@ -12,12 +12,12 @@ from typing import Any
 
 import mixsense
 from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.sweeps.grid import Cell, Result
+from mixsense.sqlite import MAGIC, make_durable
+from mixsense.sweeps.cell import Cell, Result
 
-APPLICATION = 0x6D697873  # "mixs", in the header of the file
 FORMAT = 1
 BUSY_SECONDS = 30.0
-OTHERS = (".toml", ".csv", ".parquet", ".png")
+NOT_FOR_CELLS = (".toml", ".csv", ".parquet", ".png")
 """Endings of a sweep's other files: what keeps the cells must not be written over by a table or a picture."""
 SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -34,7 +34,7 @@ CREATE TABLE cell (
 );
 CREATE TABLE origin (mixsense TEXT NOT NULL);
 INSERT INTO origin VALUES ('{mixsense.__version__}');
-PRAGMA application_id = {APPLICATION};
+PRAGMA application_id = {MAGIC};
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """  # one transaction: a process killed here leaves an empty file or a whole one
@@ -127,17 +127,17 @@ def _open(path: Path | None) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise InvalidInput(f"{path} cannot be opened ({error}): give another file with out") from None
     try:
-        # SQLite before 3.51.3 can lose commits in WAL mode.
-        db.execute("PRAGMA journal_mode = DELETE")
-        db.execute("PRAGMA synchronous = FULL")
+        make_durable(db, "DELETE")  # one file, also while a sweep runs
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION and (application or tables):
+        if application != MAGIC and (application or tables):
             raise sqlite3.DatabaseError("another program's database")
     except sqlite3.Error as error:
         db.close()
-        raise InvalidInput(f"{path} is no file of a sweep ({error}): give another file, such as grid.sqlite") from None
+        raise InvalidInput(
+            f"{path} is not a file of a sweep ({error}): give another file, such as grid.sqlite"
+        ) from None
     if version > FORMAT:
         db.close()
         raise InvalidInput(f"{path} was written by a newer mixsense (format {version}): update mixsense")
@@ -147,7 +147,7 @@ def _open(path: Path | None) -> sqlite3.Connection:
 def _file(path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not Path(path).name:
         raise InvalidInput(f"out is {str(path)!r}: give the file that keeps the cells, such as grid.sqlite")
-    if Path(path).suffix in OTHERS:
+    if Path(path).suffix in NOT_FOR_CELLS:
         raise InvalidInput(
             f"out is {str(path)!r}, but the cells are kept in SQLite: give a name such as grid.sqlite; tables and "
             "pictures come with --export and --plot"

@@ -1,8 +1,4 @@
-"""Many runs: a grid of settings × seeds × methods, on all cores or on a Dask cluster; what is done stays done.
-
-The function is called `sweep` and so the file is not: otherwise ``mixsense.sweep`` would become the module as soon as
-anyone imports it.
-"""
+"""Many runs: a grid of settings × seeds × methods, on all cores or on a Dask cluster; what is done stays done."""
 
 from __future__ import annotations
 
@@ -17,16 +13,16 @@ from mixsense.errors import InvalidInput
 from mixsense.plots.statistics import quantile
 from mixsense.plots.sweep import failed_last, swept
 from mixsense.progress import Count
-from mixsense.sweeps.grid import AXES, FAILED, Cell, Result, read_grid
+from mixsense.sweeps.cell import FAILED, RESULTS, Cell, Result
+from mixsense.sweeps.grid import AXES, COLUMNS, read_grid
 from mixsense.sweeps.store import Store, read_store
 from mixsense.sweeps.workers import runner
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = 60
-"""A summary has at most so many lines."""
-RESULTS = ("status", "error", "error_bound", "queries", "message", "seconds")
+LONGEST_SUMMARY = 60
+"""The most lines of a summary."""
 
 
 def sweep(
@@ -44,7 +40,9 @@ def sweep(
         A TOML file, or a dictionary of the same form. Keys: n, k, gap (needed); overlap, sigma, weights, gamma, eta,
         max_queries, method: one value or a list, and the grid is over all lists; seeds: a number or a list; known: what
         the methods are told, among "k", "sigma", "weights" (default: all); success: the error that counts as one;
-        options: a table of options for each method.
+        options: a table of options for each method. As in `recover`, gamma is 0.1 if it is left out, and a run stops
+        there even if max_queries would allow more; gamma "none" spends max_queries. A method is a name, a generator
+        function, or one as ``module:function``.
     out : path, optional
         SQLite file that keeps every finished cell; what it holds already is not run again. Beside the TOML file by
         default; a dictionary is kept in memory only.
@@ -118,7 +116,7 @@ def read_sweep(path: str | os.PathLike[str]) -> pd.DataFrame:
     --------
     >>> import mixsense as ms, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     grid = {"n": 10, "k": 1, "gap": 5.0, "max_queries": 60, "seeds": 2}
+    ...     grid = {"n": 10, "k": 1, "gap": 5.0, "gamma": "none", "max_queries": 60, "seeds": 2}
     ...     frame = ms.sweep(grid, out=f"{folder}/grid.sqlite", jobs=1)
     ...     ms.read_sweep(f"{folder}/grid.sqlite").equals(frame)
     True
@@ -138,7 +136,7 @@ def _frame(rows: Iterable[tuple[Cell, Result]]) -> pd.DataFrame:
         records.append(
             {**shown, **setting["options"], "seed": cell.seed} | {name: getattr(result, name) for name in RESULTS}
         )
-    options = sorted({name for record in records for name in record} - {*AXES, "known", "seed", *RESULTS})
+    options = sorted({name for record in records for name in record} - {*COLUMNS})
     parameters = [*AXES, *options, "known", "seed"]
 
     def place(record: dict[str, Any]) -> list[Any]:
@@ -160,15 +158,14 @@ def summarise(frame: pd.DataFrame) -> str:
     """
     groups = frame.groupby(swept(frame) or ["method"], dropna=False)
     table = groups.agg(cells=("seed", "size"))
-    for column, what in (("error", "error"), ("answers", "queries")):  # the medians that the picture shows
-        table[column] = [quantile(failed_last(cells, what), 0.5) for _, cells in groups]
+    medians = {what: [quantile(failed_last(cells, what), 0.5) for _, cells in groups] for what in ("error", "queries")}
+    table["error"] = medians["error"]  # what the picture shows
+    table["answers"] = [f"{median:,.0f}" for median in medians["queries"]]
     table["failed"] = groups["status"].agg(lambda status: int((status == FAILED).sum()))
     if "success" in frame:
         table["success"] = groups["success"].mean()
-    shown = table.reset_index()
-    return shown.to_string(
-        index=False, max_rows=SHOWN, float_format="{:.4g}".format, formatters={"answers": "{:,.0f}".format}
-    )
+    shown = table.reset_index(allow_duplicates=True)  # an option may be called "answers", too
+    return shown.to_string(index=False, max_rows=LONGEST_SUMMARY, float_format="{:.4g}".format)
 
 
 def commonest_failure(frame: pd.DataFrame) -> str | None:

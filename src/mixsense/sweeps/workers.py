@@ -1,32 +1,29 @@
-"""Where work is done: on the cores of this machine, or on a Dask cluster."""
+"""Where cells are run: on the cores of this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import importlib
+import json
 import logging
-import os
 import pkgutil
-import signal
-import threading
-import time
-import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
 
 import mixsense
 from mixsense.checks import as_int, one_line, require
 from mixsense.errors import InvalidInput, MixsenseError
-from mixsense.sweeps.grid import Cell, Result, run_cell
+from mixsense.methods.registry import ENTRIES, entry_of
+from mixsense.sweeps.cell import Cell, Result, run_cell
+from mixsense.sweeps.processes import WorkerDied, on_cores, one_thread
 
 DASK_SECONDS = 10
 """How long to wait for a Dask scheduler, and for its first worker."""
 KEPT = "the finished cells are kept, and the same command goes on"
+"""What every message of a sweep that breaks off says."""
 
 Results = Generator[tuple[Cell, Result], None, None]
-Item = TypeVar("Item")
-Done = TypeVar("Done")
 
 
 def runner(jobs: int | None, dask: str | None) -> Callable[[list[Cell]], Results]:
@@ -50,51 +47,9 @@ def _on_cores(cells: list[Cell], jobs: int) -> Results:
         raise MixsenseError(f"a worker process died: {KEPT}; if memory was short, give fewer jobs") from None
 
 
-class WorkerDied(MixsenseError):
-    """A worker process was killed, by the system if memory was short."""
-
-
-def on_cores(work: Callable[[Item], Done], items: Sequence[Item], jobs: int) -> Generator[Done, None, None]:
-    """Yield work(item) of all items, in any order, from so many processes with one BLAS thread each."""
-    import joblib  # type: ignore[import-untyped]
-
-    jobs = min(jobs, len(items))
-    if jobs <= 1:
-        with _one_thread():
-            yield from map(work, items)
-        return
-    with joblib.parallel_config("loky", inner_max_num_threads=1, initializer=_begin, initargs=(os.getpid(),)):
-        # Batches of one: what is finished does not wait for others before it is kept.
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        results = parallel(joblib.delayed(work)(item) for item in items)
-    try:
-        with warnings.catch_warnings(), contextlib.closing(results):
-            warnings.filterwarnings("ignore", ".*tasks which were still being processed", UserWarning)
-            yield from results
-    except joblib.externals.loky.process_executor.BrokenProcessPool:
-        raise WorkerDied("a worker process died: if memory was short, give fewer jobs") from None
-
-
-def _begin(parent: int) -> None:
-    """Begin a worker: Ctrl-C is for the parent, which ends its workers; if it is killed itself, they end too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _one_thread() -> contextlib.AbstractContextManager[Any]:
-    """Let BLAS use one thread: faster for small matrices, and sums come in the same order everywhere."""
-    return require("threadpoolctl", "sweep", "a sweep needs").threadpool_limits(1)  # type: ignore[no-any-return]
-
-
 @functools.cache
 def _one_thread_for_good() -> object:
-    return _one_thread()  # takes effect at once; a Dask worker has several threads, so there is no way back
+    return one_thread()  # takes effect at once; a Dask worker has several threads, so there is no way back
 
 
 def _run_on_worker(cell: Cell, version: str) -> tuple[Cell, Result]:
@@ -109,6 +64,7 @@ def _on_dask(cells: list[Cell], address: str) -> Results:
     try:
         with _silent("distributed"), _connected(distributed, address) as client:
             _check_versions(client, address)
+            _check_methods(client, cells)
             futures = client.map(_run_on_worker, cells, version=mixsense.__version__, pure=False)
             completed = distributed.as_completed(futures, loop=client.loop)
             for future in completed:
@@ -129,6 +85,25 @@ def _check_versions(client: Any, address: str) -> None:
             raise InvalidInput(
                 f"the Dask worker {worker} of {address} has {what}: install mixsense {mixsense.__version__} there"
             )
+
+
+def _check_methods(client: Any, cells: list[Cell]) -> None:
+    """Refuse workers that do not find a method of the user's."""
+    for name in {json.loads(key)["method"] for key in {cell.key for cell in cells}} - set(ENTRIES):
+        for worker, why in client.run(_why_not_found, name).items():
+            if why is not None:
+                raise InvalidInput(
+                    f"the Dask worker {worker} does not find {name} ({why}): put the module into its folder or on its "
+                    "PYTHONPATH, and start it again"
+                )
+
+
+def _why_not_found(method: str) -> str | None:
+    try:
+        entry_of(method)
+    except InvalidInput as error:
+        return str(error)
+    return None
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""The default method: fresh queries, focused and steered, each asked once."""
+"""The default method: focused and steered queries, each asked once. `method` is the loop, `tuning` the numbers."""

@@ -1,31 +1,46 @@
-"""What is settled before the frugal method starts: the noise of the answers, and the shares."""
+"""What is settled before the frugal method starts: the noise of the answers, the shares, the sparsity to expect."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.errors import ModelError
 from mixsense.methods.design import zero
-from mixsense.methods.frugal.answers import Answers, Setup
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.answers import Answers
+from mixsense.methods.frugal.sizes import expected_sparsity, noise_batch
 from mixsense.problem import Problem
+from mixsense.regression.candidates import Expected
 from mixsense.rounds import Method
 
-QUIET = 1e-3
-"""In a box, answers without noise count as having this share of their spread."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup(Expected):
+    """What is known before the first stage."""
+
+    columns: int
+    """Number of columns that the answers are linear in: n, and one more if the models have levels."""
+    eta: float
+    """Probability with which the error may exceed its bound."""
+    offset: float = 0.0
+    """t-value of the mean answer to x = 0, which should be 0."""
+    quiet: bool = False
+    """The answers have no noise; a nominal one is worked with."""
 
 
-def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Method[tuple[Setup, float]]:
-    """Settle σ and the shares; x = 0 is asked if σ is unknown. Returns the t-value of the offset found there, too.
+def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Method[Setup]:
+    """Settle noise and shares; x = 0 is asked if the noise is unknown.
 
     Where each model has a level, the answers to one query are not pure noise: σ is what remains around two means.
     """
     n, offset = problem.n, 0.0
     sigma = 1.0 if problem.sigma is None else problem.sigma
     # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
-    count = int(min(budget // 4, 60, max(16, 0.03 * min(budget, 1000)))) if problem.sigma is None else 0
+    count = noise_batch(budget) if problem.sigma is None else 0
     if count and columns > n:
         _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: the middle of the box", None)
         sigma = spread_around_two(y)
@@ -33,20 +48,36 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(y**2)))
-        if count > 2 and y.any() and y.std() == 0:
-            raise ModelError(f"the oracle answers {y[0]:g} whenever x = 0, without noise: subtract this offset")
-        if count > 2 and sigma > 0:
-            offset = float(y.mean() / (y.std(ddof=1) / math.sqrt(count)))
-    free = problem.weights == "estimate"
+        offset = offset_t_value(y)
     equal = problem.weights is None or isinstance(problem.weights, str)
     weights = np.array([0.5, 0.5] if equal else problem.weights, dtype=np.float64)
-    rate = problem.k / n if problem.k else min(0.5, expected_sparsity(n) / n)
-    return Setup(columns, problem.eta, sigma, weights, min(rate, 0.9), problem.sigma is None, free), offset
+    rate = problem.k / n if problem.k else min(tuning.LARGEST_GUESSED_RATE, expected_sparsity(n) / n)
+    return Setup(
+        columns=columns,
+        eta=problem.eta,
+        sigma=sigma,
+        weights=weights,
+        rate=min(rate, tuning.LARGEST_EXPECTED_RATE),
+        free_sigma=problem.sigma is None,
+        free_weights=problem.weights == "estimate",
+        offset=offset,
+    )
 
 
-def expected_sparsity(n: int) -> float:
-    """Return a guess of k where it is not given: 5 at n = 100, growing with the cube root."""
-    return 5 * math.cbrt(n / 100)
+def with_nominal_noise(setup: Setup, y: Array) -> Setup:
+    """Return a setup with some noise to work with, if these answers have none: they would have no likelihood."""
+    if setup.sigma > tuning.QUIET_SHARE * float(np.std(y)):
+        return setup
+    return replace(setup, sigma=nominal_noise(y), least_sigma=rounding_noise(y), free_sigma=False, quiet=True)
+
+
+def offset_t_value(y: Array) -> float:
+    """Return how many standard errors the mean of the answers to x = 0 is from 0, where it should be."""
+    if len(y) < tuning.LEAST_ANSWERS_FOR_OFFSET or not y.any():
+        return 0.0
+    if y.std() == 0:
+        raise ModelError(f"the oracle answers {y[0]:g} whenever x = 0, without noise: subtract this offset")
+    return float(y.mean() / (y.std(ddof=1) / math.sqrt(len(y))))
 
 
 def spread_around_two(y: Array) -> float:
@@ -59,23 +90,27 @@ def spread_around_two(y: Array) -> float:
     """
     y = np.sort(y)
     within = [float(y[:i].var() * i + y[i:].var() * (len(y) - i)) / len(y) for i in range(1, len(y))]
-    return max(math.sqrt(min(within, default=0.0)), 0.5 * float(y.std()) if len(y) < 8 else 0.0)
+    least = tuning.LEAST_SPREAD_OF_FEW * float(y.std()) if len(y) < tuning.FEW_ANSWERS else 0.0
+    return max(math.sqrt(min(within, default=0.0)), least)
 
 
-def stand_in(y: Array) -> float:
+def nominal_noise(y: Array) -> float:
     """Return a noise to work with for answers that have none: a thousandth of their spread, or what rounding leaves."""
-    return max(QUIET * float(np.std(y)), grain(y), 1e-6 * float(np.abs(y).max())) or 1.0
+    least = tuning.LEAST_NOMINAL_NOISE * float(np.abs(y).max())
+    return max(tuning.QUIET_SHARE * float(np.std(y)), rounding_noise(y), least) or 1.0
 
 
-def grain(y: Array) -> float:
+def rounding_noise(y: Array) -> float:
     """Return the noise of rounding: that of the steps between answers, if they take few values only; else 0.
 
     Examples
     --------
-    >>> round(grain(np.array([4.0, 5.0, 4.0, 7.0, 5.0, 4.0, 4.0, 5.0, 7.0])), 3), grain(np.array([4.1, 5.2, 3.3]))
-    (0.289, 0.0)
+    >>> round(rounding_noise(np.array([4.0, 5.0, 4.0, 7.0, 5.0, 4.0, 4.0, 5.0, 7.0])), 3)
+    0.289
+    >>> rounding_noise(np.array([4.1, 5.2, 3.3]))
+    0.0
     """
     values = np.unique(y)
-    if len(values) < 2 or len(values) > len(y) / 3:
+    if len(values) < 2 or len(values) > len(y) / tuning.ANSWERS_PER_VALUE:
         return 0.0
-    return float(np.diff(values).min()) / math.sqrt(12)
+    return float(np.diff(values).min()) / math.sqrt(12)  # of a number that is uniform over one step

@@ -12,11 +12,12 @@ import numpy as np
 
 from mixsense.arrays import Array, Index, Mask
 from mixsense.methods.design import sums_and_differences
-from mixsense.methods.paper.estimate import Accuracy, Best, Estimates, test_and_estimate
+from mixsense.methods.paper.estimate import Best, Estimates, test_and_estimate
+from mixsense.methods.paper.stopping import Accuracy
 from mixsense.rounds import Method
 
 PIVOT_SIGMAS = 4.0
-"""With fixed batches: the pivot's means must be so many standard errors apart."""
+"""Standard errors that the pivot's means must be apart, with fixed batches (taste)."""
 
 
 @dataclass(frozen=True, slots=True)

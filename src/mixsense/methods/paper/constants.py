@@ -37,9 +37,9 @@ class Constants:
     test_samples: float
     """Algorithm 5, line 1: the test of the regime takes test_samples · L answers."""
     em_samples: float
-    """Algorithm 5, line 11: EM takes em_samples · (σ/γ)² L answers …"""
+    """Algorithm 5, line 11: EM takes em_samples · (1 + (σ/δ)^em_power) (σ/γ)² L answers."""
     em_power: float
-    """… times 1 + (σ/δ)^em_power: means closer than σ are harder to tell apart (Theorem 2)."""
+    """How fast EM's answers grow where the means are closer than σ, harder to tell apart (Theorem 2)."""
     moments_samples: float
     """Algorithm 5, line 7: the moments take moments_samples · (σ/γ)⁴ L answers."""
     single_samples: float
@@ -57,13 +57,14 @@ class Constants:
     align_tolerance: float = 3.0
     """Algorithm 6, lines 3 and 6: sums that agree within 3γ match."""
     trivial_gap: float = 9.0
-    """Lemma 5: queries with means closer than 9γ need no alignment …"""
+    """Lemma 5: queries with means closer than 9γ need no alignment, since either order is right within 10γ."""
     swap_error: float = 10.0
-    """… since either order is right within 10γ. Also the radius of basis pursuit in Algorithm 8."""
+    """Lemma 5: the most that the means of a query are off if it needs no alignment, in units of γ. Also the radius of
+    basis pursuit in Algorithm 8."""
     pivot_gap: float = 11.0
-    """Algorithm 7, line 8: the pivot's estimated means are at least 11γ apart …"""
+    """Algorithm 7, line 8: the pivot's estimated means are at least 11γ apart."""
     pivot_true_gap: float = 13.0
-    """… which a query with true means 13γ apart always shows (Lemma 6)."""
+    """Lemma 6: a query with true means 13γ apart always shows estimated means 11γ apart."""
     single_fraction: float = 0.8
     """Algorithm 9 treats both vectors as one if γ > 0.8 ‖β¹ − β²‖."""
     single_noise: float = math.sqrt(2)
@@ -85,7 +86,7 @@ class Constants:
         return max(1, min(math.ceil(self.groups * log_eta), samples // 2))
 
     def candidates(self, gamma: float, gap: float, eta: float) -> int:
-        """Return m' of Lemma 6: so many Gaussian queries hold one with means 13γ apart, but for probability η.
+        """Return m' of Lemma 6: Gaussian queries that hold one with means 13γ apart, but for probability η.
 
         Differs from the print: (1) the exact Gaussian probability 2Φ(13γ/‖Δ‖) − 1 replaces its upper bound
         √2·13γ/(√π‖Δ‖), so that m' is finite for every γ.

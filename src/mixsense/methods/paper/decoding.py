@@ -1,23 +1,102 @@
-"""From means to vectors: the last lines of Algorithms 8 and 9, which decode by basis pursuit."""
+"""From means to vectors: the last lines of Algorithms 8 and 9, which decode by basis pursuit or as the user says."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.checks import shown
 from mixsense.decode import basis_pursuit
+from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import Constants
+from mixsense.methods.registry import imported
 from mixsense.recovery import Recovery
 
 RADIUS = 0.9
-"""Radius of basis pursuit in units of the expected norm of the noise (practical constants)."""
+"""Radius of basis pursuit in units of the expected norm of the noise, with practical constants (taste)."""
 
 
-def decode(X: Array, u: Array, stderr: Array, constants: Constants, printed_radius: float) -> Array:
-    """Min ‖z‖₁ s.t. ‖A z − u/√m‖₂ ≤ radius, for each row of u, with A = X/√m.
+Decoder = Callable[[Array, Array, float], Any]
+"""A function (A, b, radius) of an (m, n) matrix, an (m,) array and a number, whose result has the vector as `value`."""
+DECODERS: dict[str, Decoder] = {"basis_pursuit": basis_pursuit}
+"""The decoders that have a name."""
+
+
+def decoder_of(decoder: str | Decoder) -> Decoder:
+    """Return a decoder by its name, as ``module:function``, or as the function itself.
+
+    Examples
+    --------
+    >>> decoder_of("basis_pursuit") is basis_pursuit
+    True
+    """
+    if callable(decoder):
+        return decoder
+    if isinstance(decoder, str) and decoder in DECODERS:
+        return DECODERS[decoder]
+    if isinstance(decoder, str) and ":" in decoder:
+        found: Decoder = imported(decoder, "decoder")
+        return found
+    names = ", ".join(map(repr, DECODERS))
+    raise InvalidInput(
+        f"decoder is {shown(decoder)}: give {names}, a function (A, b, radius), or one as module:function",
+        decoder=decoder,
+    )
+
+
+def sparse_vectors(decoder: Decoder, A: Array, b: Array, radius: Any = 0.0) -> Array:
+    """Decode each column of b, and check what comes back.
+
+    Parameters
+    ----------
+    decoder : callable
+        Called once for each column; see `Decoder`.
+    A : (m, n) array
+        The query vectors as rows.
+    b : (m, r) array
+        Right-hand sides.
+    radius : float or (r,) array
+        How far A z may be from each.
+
+    Returns
+    -------
+    (r, n) array
+    """
+    radii = np.broadcast_to(radius, b.shape[1:])
+    return np.stack([_decoded(decoder, A, side, float(rho)) for side, rho in zip(b.T, radii, strict=True)])
+
+
+def _decoded(decoder: Decoder, A: Array, b: Array, radius: float) -> Array:
+    found = decoder(A, b, radius)
+    if not hasattr(found, "value"):
+        raise InvalidInput(
+            f"the decoder returned {type(found).__name__}: needed is an object with the vector as its attribute value, "
+            "as ms.decode.basis_pursuit returns"
+        )
+    try:
+        z = np.asarray(found.value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"the decoder's value is {shown(found.value)}: needed are real numbers") from None
+    if z.shape != A.shape[1:] or not np.isfinite(z).all():
+        raise InvalidInput(
+            f"the decoder's value has shape {z.shape}: needed are {A.shape[1]} finite numbers, one for each column of A"
+        )
+    return z
+
+
+def decode(
+    X: Array,
+    u: Array,
+    stderr: Array,
+    constants: Constants,
+    printed_radius: float,
+    decoder: Decoder = basis_pursuit,
+) -> Array:
+    """Min ‖z‖₁ s.t. ‖A z − u/√m‖₂ ≤ radius, for each row of u, with A = X/√m; or what another decoder makes of these.
 
     Parameters
     ----------
@@ -33,6 +112,8 @@ def decode(X: Array, u: Array, stderr: Array, constants: Constants, printed_radi
         (erratum 6).
     printed_radius : float
         10γ in Algorithm 8, γ in Algorithm 9.
+    decoder : callable
+        See `Decoder`.
 
     Returns
     -------
@@ -40,11 +121,10 @@ def decode(X: Array, u: Array, stderr: Array, constants: Constants, printed_radi
     """
     m = len(X)
     if constants.name == "theory":
-        return basis_pursuit(X / math.sqrt(m), u.T / math.sqrt(m), printed_radius).value.T
+        return sparse_vectors(decoder, X / math.sqrt(m), u.T / math.sqrt(m), printed_radius)
     A = X / (stderr[:, None] * math.sqrt(m))
     b = (u / (stderr * math.sqrt(m))).T
-    radius = np.maximum(RADIUS, 1.01 * _least_residual(A, b))
-    return basis_pursuit(A, b, radius).value.T
+    return sparse_vectors(decoder, A, b, np.maximum(RADIUS, 1.01 * _least_residual(A, b)))
 
 
 def _least_residual(A: Array, b: Array) -> Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,43 +16,13 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array, Index
 from mixsense.methods.design import zero
-from mixsense.methods.paper.constants import Constants
+from mixsense.methods.paper.stopping import Accuracy, Gap, gap_limits, needed_samples, next_batch
 from mixsense.rounds import Method, Round
 
 Best = Callable[[], Any] | None
 
 REGIMES = ("moments", "single", "em")
 """The three estimators of Algorithm 5, in the order of its branches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """What the means of a batch must satisfy: within γ with probability 1 − η', unless the batch is fixed."""
-
-    sigma: float
-    gamma: float
-    log_eta: float  # L = log(1/η')
-    constants: Constants
-    batch: int | None = None  # fixed size of every batch, as in the paper's simulations
-
-    @property
-    def test_samples(self) -> int:
-        """Answers that the test of the regime takes."""
-        return self.batch or max(4, math.ceil(self.constants.test_samples * self.log_eta))
-
-    @property
-    def close_samples(self) -> int:
-        """Answers that are enough whatever the separation: for the moments and for one Gaussian."""
-        ratio = self.sigma / self.gamma
-        many = max(self.constants.moments_samples * ratio**4, self.constants.single_samples * ratio**2)
-        return math.ceil(many * self.log_eta)
-
-    def em_samples(self, separation: Array) -> Array:
-        """Answers that EM needs at a separation δ."""
-        c = self.constants
-        with np.errstate(divide="ignore"):
-            harder = 1 + (self.sigma / separation) ** c.em_power
-        return c.em_samples * (self.sigma / self.gamma) ** 2 * self.log_eta * harder
 
 
 class Batches:
@@ -73,6 +42,13 @@ class Batches:
         for size in np.unique(sizes[sizes > 0]):
             index = np.flatnonzero(sizes == size)
             yield index, np.stack([self.answers[i] for i in index])
+
+    def variances(self) -> Array:
+        """Sample variance of each query's answers."""
+        found = np.empty(len(self.answers))
+        for index, y in self.by_size():
+            found[index] = y.var(axis=1, ddof=1)
+        return found
 
     def ask(self, X: Array, index: Index, repeats: int, label: str, best: Best) -> Method[None]:
         """Ask the queries X[index] `repeats` times more."""
@@ -132,27 +108,12 @@ def test_and_estimate(
     yield from batches.top_up(X, accuracy.test_samples, f"{label}: test", best)
     while accuracy.batch is None:
         sizes = batches.sizes
-        needed = needed_samples(batches, accuracy)
-        short = np.flatnonzero(sizes < needed)
-        if not len(short):
+        following = next_batch(sizes, needed_samples(batches.variances(), sizes, accuracy))
+        if following is None:
             break
-        level = int(sizes[short].min())
-        index = short[sizes[short] == level]
-        more = min(level, int(needed[index].max()) - level)
-        yield from batches.ask(X, index, more, f"{label}: {level + more} answers each", best)
+        index, more = following
+        yield from batches.ask(X, index, more, f"{label}: {sizes[index[0]] + more} answers each", best)
     return estimate(batches, accuracy)
-
-
-def needed_samples(batches: Batches, accuracy: Accuracy) -> Index:
-    """How many answers each query needs in all, judged by the answers that it has."""
-    sigma = accuracy.sigma
-    needed = np.empty(len(batches.answers))
-    for index, y in batches.by_size():
-        h2 = np.maximum(y.var(axis=1, ddof=1) - sigma**2, 0)  # h = δ/2;  E S² = σ² + h²
-        spread = np.sqrt((2 * sigma**4 + 4 * sigma**2 * h2) / y.shape[1])  # sd(S²) of the mixture
-        low = np.maximum(h2 - math.sqrt(2 * accuracy.log_eta) * spread, 0)
-        needed[index] = np.minimum(accuracy.em_samples(2 * np.sqrt(low)), accuracy.close_samples)
-    return np.ceil(needed).astype(np.intp)
 
 
 def estimate(batches: Batches, accuracy: Accuracy) -> Estimates:
@@ -175,39 +136,9 @@ def estimate(batches: Batches, accuracy: Accuracy) -> Estimates:
     return Estimates(mu, stderr, regime)
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """‖β¹ − β²‖ as measured, with confidence limits; low = 0 if two vectors cannot be told from one."""
-
-    value: float
-    low: float
-    high: float
-
-
 def measure_gap(batches: Batches, sigma: float, eta: float, sigma2_error: float = 0.0) -> Gap:
-    """Estimate ‖β¹ − β²‖ from the variances of the batches of Gaussian queries.
-
-    Notes
-    -----
-    Erratum 2: over x ~ N(0, I), E[4(S² − σ²)] = ‖β¹ − β²‖², with S² the sample variance of a batch. Two things are
-    uncertain: the noise of S² decides whether there is a distance at all; and the mean of m squares ⟨x, Δ⟩² is
-    ‖Δ‖² χ²_m/m. `sigma2_error` is the standard error of σ², if σ was measured: it shifts all queries together.
-    """
-    from scipy.special import chdtri
-
-    m = len(batches.answers)
-    squares, variances = np.empty(m), np.empty(m)
-    for index, y in batches.by_size():
-        squares[index] = 4 * (y.var(axis=1, ddof=1) - sigma**2)
-        h2 = np.maximum(squares[index] / 4, 0)
-        variances[index] = 16 * (2 * sigma**4 + 4 * sigma**2 * h2) / (y.shape[1] - 1)  # of 4 S²
-    z = NormalDist().inv_cdf(1 - eta / 4)
-    noise = math.hypot(math.sqrt(float(variances.mean()) / m), 4 * sigma2_error)
-    value = float(squares.mean())
-    low, high = (
-        max(0.0, value + sign * z * noise) / (chdtri(m, p) / m) for sign, p in ((-1, eta / 4), (1, 1 - eta / 4))
-    )
-    return Gap(math.sqrt(max(0.0, value)), math.sqrt(low), math.sqrt(high))
+    """Estimate ‖β¹ − β²‖ from the variances of the batches of Gaussian queries; see `gap_limits`."""
+    return gap_limits(batches.variances(), batches.sizes, sigma, eta, sigma2_error)
 
 
 def measure_sigma(n: int, samples: int) -> Method[tuple[float, float]]:

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from mixsense.arrays import Array, Index
-from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.constants import Constants, preset
-from mixsense.methods.paper.decoding import one_vector, supported_sparsity
+from mixsense.methods.paper.decoding import Decoder, decoder_of, one_vector, sparse_vectors, supported_sparsity
 from mixsense.methods.paper.options import number_of_queries
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Method, Round
 
+Solved = Callable[..., Array]
+"""A function (b, radius=0.0) that decodes the columns of b."""
 EQUAL = 1e-9
 """Answers that differ by less than this share of the largest answer are equal (erratum 22)."""
 FOREVER = 100
-"""A query that has shown one value in so many answers has two that are equal within rounding."""
+"""A query that has shown one value in this many answers has two that are equal within rounding."""
 
 
 def noiseless(
-    problem: Problem, rng: np.random.Generator, m: int | None = None, constants: str | Constants = "practical"
+    problem: Problem,
+    rng: np.random.Generator,
+    m: int | None = None,
+    constants: str | Constants = "practical",
+    decoder: str | Decoder = "basis_pursuit",
 ) -> Method[Recovery]:
     """Recover both vectors exactly from answers without noise.
 
@@ -38,6 +44,9 @@ def noiseless(
         Number of Gaussian queries; c_s k log n, at most n, by default.
     constants : "practical", "theory" or Constants
         For c_s.
+    decoder : "basis_pursuit", callable or str
+        What makes a vector of its measurements: a function (A, b, radius) whose result has the vector as `value`, as
+        `mixsense.decode.basis_pursuit`, called once for each vector; or its name as ``module:function``.
 
     Returns
     -------
@@ -49,7 +58,7 @@ def noiseless(
     values have been seen, three answers on average instead of 2 log₂ m; (2) one answer to the sum query aligns a
     query (erratum 22), and the difference is asked only where that answer fits both orders.
     """
-    c = preset(constants)
+    c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
         raise InvalidInput(
             f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='paper'",
@@ -59,12 +68,15 @@ def noiseless(
     m = wanted if m is not None else min(wanted, max(problem.n, 2))  # n exact equations determine any vector
     X = gaussian(m, problem.n, rng, problem.limit)
 
-    values = yield from both_values(X, problem.eta / 2)
+    def solved(b: Array, radius: float = 0.0) -> Array:
+        return sparse_vectors(find, X / math.sqrt(m), b / math.sqrt(m), radius)
+
+    values = yield from both_values(X, problem.eta / 2, solved)
     if (values[:, 0] == values[:, 1]).all():
-        vector = basis_pursuit(X / math.sqrt(m), values[:, 0] / math.sqrt(m)).value
+        vector = solved(values[:, :1])[0]
         return one_vector(vector, status="single", error_bound=0.0, sigma=0.0, diagnostics=_story(m, c, problem, []))
-    u, v = yield from align_exactly(X, values)
-    vectors = basis_pursuit(X / math.sqrt(m), np.stack([u, v], axis=1) / math.sqrt(m)).value.T
+    u, v = yield from align_exactly(X, values, solved)
+    vectors = solved(np.stack([u, v], axis=1))
     exact = (vectors != 0).sum(axis=1) < m
     warnings = (
         [] if exact.all() or m >= problem.n else ["m queries do not determine vectors this dense: give a larger k or m"]
@@ -78,7 +90,7 @@ def noiseless(
     )
 
 
-def both_values(X: Array, eta: float) -> Method[Array]:
+def both_values(X: Array, eta: float, solved: Solved) -> Method[Array]:
     """Step 1: ask each query until both of its values have been seen; returns (m, 2), ascending.
 
     For two different vectors every query has two values, so that a query is asked as long as it takes, once another
@@ -99,8 +111,8 @@ def both_values(X: Array, eta: float) -> Method[Array]:
         # The mean model is within half the distance of the two values; where only one was seen, that of the others.
         half = (high - low) / 2
         half[unseen()] = np.median(half)
-        middle, radius = (low + high) / (2 * math.sqrt(m)), float(np.linalg.norm(half)) / math.sqrt(m)
-        vector = basis_pursuit(X / math.sqrt(m), middle, max(radius, float(np.linalg.norm(middle)) / 2)).value
+        middle, radius = (low + high) / 2, float(np.linalg.norm(half)) / math.sqrt(m)
+        vector = solved(middle[:, None], max(radius, float(np.linalg.norm(middle / math.sqrt(m))) / 2))[0]
         return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
 
     while len(open_ := unseen()):
@@ -117,7 +129,7 @@ def both_values(X: Array, eta: float) -> Method[Array]:
     return np.stack([low, high], axis=1)
 
 
-def align_exactly(X: Array, values: Array) -> Method[tuple[Array, Array]]:
+def align_exactly(X: Array, values: Array, solved: Solved) -> Method[tuple[Array, Array]]:
     """Step 2: one answer to x₁ + xᵢ tells which values of xᵢ and of x₁ belong to the same vector.
 
     The first query's part is played by the one whose values are furthest apart, which ties least.
@@ -130,7 +142,7 @@ def align_exactly(X: Array, values: Array) -> Method[tuple[Array, Array]]:
     a, b = values[others], values[pivot]  # (m − 1, 2), (2,)
 
     def best() -> Recovery:
-        vector = basis_pursuit(X / math.sqrt(m), values.mean(axis=1) / math.sqrt(m)).value
+        vector = solved(values.mean(axis=1)[:, None])[0]
         return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
 
     undecided = np.arange(len(others))

@@ -12,10 +12,11 @@ from mixsense import mixture
 from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.constants import Constants
-from mixsense.methods.paper.decoding import decode, decoding_error, one_vector, supported_sparsity
-from mixsense.methods.paper.estimate import Accuracy, Batches, Gap, measure_gap, measure_sigma
+from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, one_vector, supported_sparsity
+from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
 from mixsense.methods.paper.noiseless import noiseless
-from mixsense.methods.paper.options import Settings
+from mixsense.methods.paper.options import Options
+from mixsense.methods.paper.stopping import Accuracy, Gap
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
@@ -27,6 +28,7 @@ def single(
     m: int | None = None,
     batch: int | None = None,
     constants: str | Constants = "practical",
+    decoder: str | Decoder = "basis_pursuit",
 ) -> Method[Recovery]:
     """Recover one vector that stands for both, as Algorithm 9 does.
 
@@ -42,6 +44,9 @@ def single(
         Fixed number of answers to every query.
     constants : "practical", "theory" or Constants
         The numbers that the paper leaves open.
+    decoder : "basis_pursuit", callable or str
+        What makes a vector of its measurements: a function (A, b, radius) whose result has the vector as `value`, as
+        `mixsense.decode.basis_pursuit`, called once for each vector; or its name as ``module:function``.
 
     Returns
     -------
@@ -54,14 +59,14 @@ def single(
     batch; (2) where γ < ‖β¹ − β²‖ the precision ‖β¹ − β²‖ takes its place, as the proof says, and below 0.8 ‖β¹ − β²‖
     a warning names the method that recovers two.
     """
-    settings = Settings.of(problem, "single", m, batch, constants)
-    c, m = settings.constants, settings.m
+    options = Options.of(problem, "single", m, batch, constants, decoder)
+    c, m = options.constants, options.m
     sigma, sigma2_error = problem.sigma, 0.0
     if sigma is None:
         sigma, sigma2_error = yield from measure_sigma(problem.n, c.noise_samples)
         if sigma == 0:
-            return (yield from noiseless(replace(problem, sigma=0.0), rng, m=m, constants=c))
-    accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(m / problem.eta), c, settings.batch)
+            return (yield from noiseless(replace(problem, sigma=0.0), rng, m, c, options.decoder))
+    accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(m / problem.eta), c, options.batch)
 
     X = gaussian(m, problem.n, rng, problem.limit)
     batches = Batches(m)
@@ -69,7 +74,7 @@ def single(
     gap = measure_gap(batches, sigma, problem.eta, sigma2_error)
 
     def best(status: str = "budget") -> Recovery:
-        return fit_one(X, batches, problem, accuracy, status, sigma2_error)
+        return fit_one(X, batches, problem, accuracy, options.decoder, status, sigma2_error)
 
     if batch is None:
         accuracy = replace(accuracy, gamma=max(accuracy.gamma, gap.value))
@@ -84,6 +89,7 @@ def fit_one(
     batches: Batches,
     problem: Problem,
     accuracy: Accuracy,
+    decoder: Decoder,
     status: str,
     sigma2_error: float = 0.0,
     warnings: list[str] | None = None,
@@ -95,7 +101,7 @@ def fit_one(
     for index, y in batches.by_size():
         midpoint = mixture.single(y)
         u[index], stderr[index] = midpoint.value[:, 0], midpoint.stderr[:, 0]
-    vector = decode(X, u[None], stderr, c, accuracy.gamma)[0]
+    vector = decode(X, u[None], stderr, c, accuracy.gamma, decoder)[0]
     bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c) + gap.high / 2
     warnings = list(warnings or [])
     if status == "single" and problem.gamma is not None and problem.gamma <= c.single_fraction * gap.low:

@@ -1,4 +1,4 @@
-"""What the paper's methods need to be told, checked before anything is asked."""
+"""What the paper's methods take besides the problem, checked before anything is asked."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from typing import Any
 from mixsense.checks import as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import Constants, preset
+from mixsense.methods.paper.decoding import Decoder, decoder_of
 from mixsense.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Options:
     """The options that the paper's methods share."""
 
     m: int
     batch: int | None
     constants: Constants
+    decoder: Decoder
 
     @classmethod
-    def of(cls, problem: Problem, method: str, m: Any, batch: Any, constants: str | Constants) -> Settings:
+    def of(
+        cls, problem: Problem, method: str, m: Any, batch: Any, constants: str | Constants, decoder: str | Decoder
+    ) -> Options:
         """Check the options of a noisy method against the problem."""
         if problem.sigma == 0:
             raise InvalidInput(f"sigma is 0; method={method!r} is for noisy answers: use method='noiseless'", sigma=0)
@@ -31,7 +35,7 @@ class Settings:
         c = preset(constants)
         if problem.sigma is None and c.name == "theory":
             raise InvalidInput("sigma is None: the proofs' constants hold for a known sigma; give it")
-        return cls(number_of_queries(problem, method, m, c), batch, c)
+        return cls(number_of_queries(problem, method, m, c), batch, c, decoder_of(decoder))
 
 
 def number_of_queries(problem: Problem, method: str, m: Any, constants: Constants) -> int:

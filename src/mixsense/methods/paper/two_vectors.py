@@ -13,19 +13,12 @@ from mixsense.errors import InvalidInput
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
 from mixsense.methods.paper.constants import Constants
-from mixsense.methods.paper.decoding import decode, decoding_error, supported_sparsity
-from mixsense.methods.paper.estimate import (
-    Accuracy,
-    Batches,
-    Estimates,
-    Gap,
-    measure_gap,
-    measure_sigma,
-    test_and_estimate,
-)
+from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
+from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.methods.paper.one_vector import fit_one
-from mixsense.methods.paper.options import Settings
+from mixsense.methods.paper.options import Options
+from mixsense.methods.paper.stopping import Accuracy, Gap, alignment_accuracy, gap_known, one_is_enough
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
@@ -38,6 +31,7 @@ def paper(
     batch: int | None = None,
     pairs: str = "pivot",
     constants: str | Constants = "practical",
+    decoder: str | Decoder = "basis_pursuit",
 ) -> Method[Recovery]:
     """Recover both vectors as Algorithm 8 does.
 
@@ -56,6 +50,10 @@ def paper(
         m' queries, as printed.
     constants : "practical", "theory" or Constants
         The numbers that the paper leaves open.
+    decoder : "basis_pursuit", callable or str
+        What makes a vector of its measurements: a function (A, b, radius) whose result has the vector as `value`, as
+        `mixsense.decode.basis_pursuit`, called once for each vector; or its name as ``module:function``. The
+        error bound is basis pursuit's, whatever decodes.
 
     Returns
     -------
@@ -68,26 +66,26 @@ def paper(
     γ > 0.8 ‖β¹ − β²‖ one vector is fitted, as case 2 of the theorem says; (3) with `practical` constants basis pursuit
     weights the queries by their standard errors (errata 6 and 12).
     """
-    settings = Settings.of(problem, "paper", m, batch, constants)
+    options = Options.of(problem, "paper", m, batch, constants, decoder)
     if pairs not in ("pivot", "all"):
         raise InvalidInput(f"pairs is {pairs!r}: give 'pivot' or 'all'", pairs=pairs)
-    c = settings.constants
+    c = options.constants
     sigma, sigma2_error = problem.sigma, 0.0
     if sigma is None:
         sigma, sigma2_error = yield from measure_sigma(problem.n, c.noise_samples)
         if sigma == 0:
-            return (yield from noiseless(replace(problem, sigma=0.0), rng, m=settings.m, constants=c))
-    accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(3 * settings.m / problem.eta), c, settings.batch)
+            return (yield from noiseless(replace(problem, sigma=0.0), rng, options.m, c, options.decoder))
+    accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(3 * options.m / problem.eta), c, options.batch)
 
-    X = gaussian(settings.m, problem.n, rng, problem.limit)
+    X = gaussian(options.m, problem.n, rng, problem.limit)
     batches = Batches(len(X))
 
     def best() -> Recovery:
-        return fit_one(X, batches, problem, accuracy, "budget", sigma2_error)
+        return fit_one(X, batches, problem, accuracy, options.decoder, "budget", sigma2_error)
 
     gap, accuracy = yield from measure_precision(X, batches, problem, accuracy, sigma2_error, best)
-    if gap.low == 0 or (not batch and accuracy.gamma >= c.single_fraction * gap.value):
-        return fit_one(X, batches, problem, accuracy, "single", sigma2_error)
+    if one_is_enough(gap, accuracy):
+        return fit_one(X, batches, problem, accuracy, options.decoder, "single", sigma2_error)
 
     means = yield from test_and_estimate(X, accuracy, batches, "base queries", best)
     candidates = min(len(X), c.candidates(accuracy.gamma, gap.value, problem.eta))
@@ -104,39 +102,30 @@ def paper(
             f"no pivot: no query's two means are {needed} apart, so that the means cannot be told apart by "
             "vector; one vector is returned: ask with larger batches, a smaller gamma, or method='single'"
         )
-        return fit_one(X, batches, problem, accuracy, "uncertain", sigma2_error, warnings=[warning])
+        return fit_one(X, batches, problem, accuracy, options.decoder, "uncertain", sigma2_error, [warning])
     alignment = yield from align_all(X, means, accuracy, pivot, among, best)
-    return finish(X, means, alignment, problem, accuracy, gap, batches)
+    return decode_both(X, means, alignment, problem, accuracy, options.decoder, gap, batches)
 
 
 def measure_precision(
     X: Array, batches: Batches, problem: Problem, accuracy: Accuracy, sigma2_error: float, best: Any
 ) -> Method[tuple[Gap, Accuracy]]:
     """Ask until ‖β¹ − β²‖ is known well enough to set γ' (the proof's γ' = 0.096 ‖β¹ − β²‖), or to see one vector."""
-    c, size = accuracy.constants, accuracy.test_samples
+    size = accuracy.test_samples
     label = "base queries: how far apart are the vectors"
     yield from batches.top_up(X, size, label, None)
     while True:
         gap = measure_gap(batches, accuracy.sigma, problem.eta, sigma2_error)
-        limit = c.pivot_ratio * gap.value
-        decided = accuracy.gamma >= c.single_fraction * gap.high or (
-            gap.low > 0 and (accuracy.gamma <= c.pivot_ratio * gap.low or gap.high <= 2 * gap.low)
-        )
-        # A measured σ limits how well the gap can be known: more answers to X do not help then.
-        floor = 8 * sigma2_error > gap.high**2
-        if accuracy.batch or decided or floor or size >= accuracy.close_samples:
-            break
+        if gap_known(gap, size, accuracy, sigma2_error):
+            return gap, alignment_accuracy(gap, accuracy)
         size *= 2
         yield from batches.top_up(X, size, label, best)
-    if accuracy.batch or accuracy.gamma >= c.single_fraction * gap.value or accuracy.gamma <= limit:
-        return gap, accuracy
-    return gap, replace(accuracy, gamma=limit) if limit > 0 else accuracy
 
 
 def draw_more(
     X: Array, batches: Batches, accuracy: Accuracy, rng: np.random.Generator, count: int, limit: Any, best: Any
 ) -> Method[tuple[Array, Batches, Estimates]]:
-    """Add so many Gaussian queries, measured like the others."""
+    """Add this many Gaussian queries, measured like the others."""
     fresh = Batches(count)
     more = gaussian(count, X.shape[1], rng, limit)
     yield from test_and_estimate(more, accuracy, fresh, "more candidates for the pivot", best)
@@ -146,12 +135,13 @@ def draw_more(
     return np.concatenate([X, more]), both, means
 
 
-def finish(
+def decode_both(
     X: Array,
     means: Estimates,
     alignment: Alignment,
     problem: Problem,
     accuracy: Accuracy,
+    decoder: Decoder,
     gap: Gap,
     batches: Batches,
 ) -> Recovery:
@@ -162,7 +152,7 @@ def finish(
     swapped = 1 / (1 + np.exp(np.minimum(alignment.margin, 700.0)))
     variance = (means.stderr**2).mean(axis=1) + swapped * (1 - swapped) * np.ptp(means.mu, axis=1) ** 2
     stderr = np.sqrt(variance)
-    vectors = decode(X, np.stack([u, v]), stderr, c, c.swap_error * accuracy.gamma)
+    vectors = decode(X, np.stack([u, v]), stderr, c, c.swap_error * accuracy.gamma, decoder)
     bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c)
 
     tolerance = c.align_tolerance * accuracy.gamma

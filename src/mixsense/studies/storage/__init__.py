@@ -1,1 +1,1 @@
-"""Where studies are kept: tables, transactions, versions."""
+"""Where studies are kept: tables and their versions, and what is read from and written to them."""

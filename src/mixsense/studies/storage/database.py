@@ -1,9 +1,8 @@
-"""Which database, and how its transactions begin: SQLite by default, PostgreSQL by its URL."""
+"""The database of studies and how its transactions begin: an SQLite file, or PostgreSQL if the URL says so."""
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,18 +11,11 @@ from typing import Any
 
 from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput, StudyError
+from mixsense.sqlite import make_durable
 from mixsense.studies.storage.tables import sa
 
-SQLITE_VERSION = sqlite3.sqlite_version_info
-SAFE_WAL = (3, 51, 3)
-"""Older ones have a race in which the reset of a write-ahead log loses commits."""
-PATIENCE = 60
-"""Seconds that a transaction waits for others to end."""
-
-
-def journal_mode() -> str:
-    """Return SQLite's journal mode that is used here: a write-ahead log where it is safe."""
-    return "WAL" if SQLITE_VERSION >= SAFE_WAL else "DELETE"
+WAIT_SECONDS = 60
+"""How long a transaction waits for others to end."""
 
 
 class Database:
@@ -47,7 +39,7 @@ class Database:
         self._engine = _sqlite_engine(self.url) if self.sqlite else _postgres_engine(self.url)
         self._pid = os.getpid()
         self.close = weakref.finalize(self, self._engine.dispose)
-        """Give the connections back; it is done in any case when the object goes."""
+        """Close the connections; this is done in any case when the object goes."""
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -77,7 +69,7 @@ class Database:
     def _explained(self, error: sa.exc.DBAPIError) -> Exception:
         reason = one_line(error.orig)
         if "not a database" in reason:
-            return InvalidInput(f"{self.shown} is no SQLite file: give the database of a study, or a new file")
+            return InvalidInput(f"{self.shown} is not an SQLite file: give the database of a study, or a new file")
         if error.connection_invalidated or isinstance(error, sa.exc.OperationalError):
             return StudyError(f"the database {self.shown} cannot be used ({reason}): nothing was stored by this call")
         return StudyError(f"the database {self.shown} refused ({reason}): nothing was stored by this call")
@@ -122,18 +114,11 @@ def _check_file(path: Path, create: bool) -> None:
 
 def _sqlite_engine(url: sa.URL) -> sa.Engine:
     # A connection for each transaction: cheap here, and none is ever shared by threads or across a fork.
-    engine = sa.create_engine(url, connect_args={"timeout": PATIENCE}, poolclass=sa.pool.NullPool)
+    engine = sa.create_engine(url, connect_args={"timeout": WAIT_SECONDS}, poolclass=sa.pool.NullPool)
 
     @sa.event.listens_for(engine, "connect")
     def _connected(connection: Any, record: Any) -> None:
-        connection.isolation_level = None  # transactions begin below, not where the driver thinks fit
-        found = connection.execute("PRAGMA journal_mode").fetchone()[0]
-        if found.upper() != journal_mode():
-            try:
-                connection.execute(f"PRAGMA journal_mode={journal_mode()}")
-            except sqlite3.OperationalError:  # others are at work in the mode that they found
-                pass
-        connection.execute("PRAGMA synchronous=FULL")
+        make_durable(connection)
 
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:

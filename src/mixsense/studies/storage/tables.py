@@ -1,10 +1,15 @@
-"""What a study stores: the problem, the queries, the answers. No respondent, no address, no time of an answer.
+"""What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
 Problems, rounds, queries, tickets, answers and ends are appended and never changed. Leases come and go: each says, in
-whole minutes, until when a question that was handed out is waited for, and is removed with the answer.
+whole minutes, until when a question that was handed out is waited for, and is removed with the answer. All that may be
+known about who answered is a number that some answers have in common. `mixsense.studies` explains the words.
+
+A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from mixsense.checks import require
 
@@ -13,10 +18,12 @@ import sqlalchemy as sa  # noqa: E402  # after the line that says how to get it
 
 __all__ = [
     "METADATA",
-    "OF_A_STUDY",
+    "TABLES_OF_A_STUDY",
     "answers",
     "ends",
     "leases",
+    "migrations",
+    "of_study",
     "queries",
     "rounds",
     "sa",
@@ -40,7 +47,17 @@ def _text(name: str, unique: bool = False) -> sa.Column[str]:
     return sa.Column(name, sa.Text, nullable=False, unique=unique)
 
 
-schema = sa.Table("mixsense_schema", METADATA, _key("version"))
+def _maybe(name: str) -> sa.Column[int | None]:
+    return sa.Column(name, sa.BigInteger, nullable=True)
+
+
+schema = sa.Table("mixsense_schema", METADATA, _key("version"))  # one row
+
+migrations = sa.Table(
+    "mixsense_migrations",
+    METADATA,
+    sa.Column("name", sa.Text, primary_key=True),  # a change of these tables that was made
+)
 
 studies = sa.Table(
     "mixsense_studies",
@@ -48,7 +65,7 @@ studies = sa.Table(
     _key("study"),
     _text("name", unique=True),
     _text("key"),  # begins the id of each of its questions, so that another study's are told apart
-    _text("problem"),  # JSON: the arguments of `prepare`
+    _text("problem"),  # JSON: `Problem.to_dict`
     _text("asking"),  # JSON: units, range of the answers, seconds of a lease
 )
 
@@ -60,6 +77,8 @@ rounds = sa.Table(
     _text("label"),
     _number("size"),  # answers that the round takes: queries × repeats
     _number("repeats"),
+    sa.Column("block", sa.BigInteger, nullable=False, server_default=sa.text("1")),  # queries for one respondent
+    _maybe("least"),  # answers that are enough to go on; NULL: all
 )
 
 queries = sa.Table(
@@ -99,6 +118,7 @@ answers = sa.Table(
     _number("slot"),
     sa.Column("value", sa.Double, nullable=False),
     sa.Column("surplus", sa.Boolean, nullable=False),  # another answer to the same slot came first
+    _maybe("answer_group"),  # answers of a study with the same number share a hidden model; NULL: by itself
 )
 sa.Index(
     "mixsense_answers_slot",  # the database itself refuses a second answer that counts
@@ -118,5 +138,10 @@ ends = sa.Table(
     _text("result"),  # the Recovery as JSON, or the name and the message of the error
 )
 
-OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
+TABLES_OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
 """Every table with rows of a study."""
+
+
+def of_study(study: int, table: sa.Table, *conditions: Any) -> sa.Select[Any]:
+    """Return the statement that selects the rows of a study."""
+    return sa.select(table).where(table.c.study == study, *conditions)

@@ -1,4 +1,4 @@
-"""Where a study stands, for people and for programs."""
+"""What a study tells people and programs: the questions that it hands out, and where it stands."""
 
 from __future__ import annotations
 
@@ -6,14 +6,46 @@ import html
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mixsense.arrays import Array
+
 STATES = {
     "asking": "there are questions to hand out",
     "waiting": "all questions of this round are out",
-    "ready": "the round is complete; who asks next computes the following one",
+    "ready": "the round is complete; whoever asks next computes the next one",
     "ended": "there is a result",
     "failed": "the method gave up; result() says why",
 }
-"""Where a study can be, with its meaning."""
+"""Every state of a study, with its meaning."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A question as it was handed out: give its answer to `Study.tell` with its id.
+
+    Attributes
+    ----------
+    id : str
+        Names this hand-out. The same question, handed out again, has another id.
+    x : (n,) array
+        What to ask, in the user's units.
+    names, units : tuple of str
+        What the entries of x are, and their units.
+    """
+
+    id: str
+    x: Array
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return id and entries as plain values, for JSON."""
+        return {"id": self.id, "x": dict(zip(self.names, self.x.tolist(), strict=True))}
+
+    def __str__(self) -> str:
+        parts = [
+            f"{name} {x:.6g} {unit}".rstrip() for name, x, unit in zip(self.names, self.x, self.units, strict=True)
+        ]
+        return f"{self.id}: {', '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)

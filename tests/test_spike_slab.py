@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from mixsense.regression.spike_slab import FLOOR, Prior, alone, together
+from mixsense.regression import tuning
+from mixsense.regression.spike_slab import Prior, joint, marginal
 
 
 def exact_posterior(G, b, prior):
@@ -28,29 +29,29 @@ def exact_posterior(G, b, prior):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_together_agrees_with_the_sum_over_all_supports(seed):
+def test_the_joint_posterior_agrees_with_the_sum_over_all_supports(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((200, 8))
     truth = np.array([1.0, -0.5, 0.3, 0, 0, 0, 0, 0])
     G, b = X.T @ X, X.T @ (X @ truth + rng.standard_normal(200))
     prior = Prior((1.0,), (math.log(0.2 / 0.8),))
-    found = together(G, b, prior, np.zeros(8), sweeps=100, tol=1e-12)
+    found = joint(G, b, prior, np.zeros(8), sweeps=100, tol=1e-12)
     mean, inclusion = exact_posterior(G, b, prior)
     # Columns are nearly orthogonal (correlations about 1/√200), where the factorised posterior is nearly exact.
     assert np.abs(found.mean - mean).max() < 0.02
     assert np.abs(found.inclusion - inclusion).max() < 0.1
 
 
-def test_alone_is_exact_for_one_coefficient():
+def test_the_marginal_posterior_is_exact_for_one_coefficient():
     prior = Prior((2.0,), (-1.0,))
-    found = alone(np.array([3.0]), np.array([4.0]), prior)
+    found = marginal(np.array([3.0]), np.array([4.0]), prior)
     mean, inclusion = exact_posterior(np.array([[4.0]]), np.array([3.0]), prior)
     assert found.mean == pytest.approx(mean)
     assert found.inclusion == pytest.approx(inclusion)
-    same = together(np.array([[4.0]]), np.array([3.0]), prior, np.zeros(1))
+    same = joint(np.array([[4.0]]), np.array([3.0]), prior, np.zeros(1))
     assert same.square == pytest.approx(found.square)
 
 
 def test_slabs_below_the_noise_are_dropped():
     assert len(Prior.of(1.0, 0.1, 1e-6).variances) == 3
-    assert Prior.of(1.0, 0.1, 1.0).variances == (FLOOR / 4,)
+    assert Prior.of(1.0, 0.1, 1.0).variances == (tuning.LONE_SLAB_WIDTH,)

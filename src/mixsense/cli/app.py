@@ -1,0 +1,51 @@
+"""All commands. Each module here is light: what a command needs to run is imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import mixsense
+from mixsense.cli.audit import audit_command
+from mixsense.cli.demo import demo_command
+from mixsense.cli.exits import ExitCode, epilog
+from mixsense.cli.figures import figures_command
+from mixsense.cli.plan import plan_command
+from mixsense.cli.recover import recover_command
+from mixsense.cli.study import app as study_app
+from mixsense.cli.sweep import sweep_command
+
+app = typer.Typer(
+    name="mixsense",
+    help="Recover sparse linear models from an oracle that answers each question with one of two, at random.",
+    epilog=epilog(*ExitCode),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mixsense {mixsense.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("demo", epilog=epilog())(demo_command)
+app.command("recover", epilog=epilog(ExitCode.NOT_CERTIFIED))(recover_command)
+app.command("plan", epilog=epilog())(plan_command)
+app.command("sweep", epilog=epilog())(sweep_command)
+app.command("figures", epilog=epilog())(figures_command)
+app.command("audit", epilog=epilog(ExitCode.NOT_CERTIFIED, ExitCode.PREFLIGHT))(audit_command)
+app.add_typer(study_app, name="study")

@@ -1,0 +1,101 @@
+"""The options that several commands share: each with its name and its help once, and its default from `Problem`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mixsense.errors import InvalidInput
+from mixsense.problem import DEFAULTS, NONE
+
+DEFAULT_DB = "mixsense.db"
+DEFAULT_GAMMA = str(DEFAULTS["gamma"])
+
+
+def _n() -> Any:
+    return typer.Option("--n", help="Length of the vectors: the number of inputs that the oracle has.")
+
+
+def _k() -> Any:
+    return typer.Option("--k", help="How many coefficients of each vector matter.")
+
+
+def _gamma(default: str | None = None) -> Any:
+    text = f"Precision to stop at: a number, or {NONE} to spend all of --max-queries."
+    return typer.Option("--gamma", help=text, show_default=default or True)
+
+
+def _weights(default: str) -> Any:
+    return typer.Option("--weights", help="Shares of the two models, as 0.7,0.3, or 'estimate'.", show_default=default)
+
+
+# The problem.
+N = Annotated[int, _n()]
+OptionalN = Annotated[int | None, _n()]
+K = Annotated[int, _k()]
+OptionalK = Annotated[int | None, _k()]
+Gamma = Annotated[str, _gamma()]
+GammaOverFile = Annotated[str | None, _gamma(f"{DEFAULT_GAMMA}, or what the file says")]
+Sigma = Annotated[float | None, typer.Option(help="Noise of the answers.", show_default="measured")]
+Eta = Annotated[float, typer.Option(help="Allowed probability of failure.")]
+Weights = Annotated[str | None, _weights("equal")]
+WeightsOverFile = Annotated[str | None, _weights("estimate, or what the file says")]
+MaxQueries = Annotated[int | None, typer.Option(help="Hard limit on the number of answers.")]
+Gap = Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two vectors.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
+SeedOverFile = Annotated[
+    int | None, typer.Option(help="Seed of the queries.", show_default="drawn and stored, or what the file says")
+]
+
+# Who is asked.
+Command = Annotated[
+    str | None, typer.Option(help='Ask this program: a JSON query {"x": […]} a line in, a number a line out.')
+]
+
+# Studies.
+Db = Annotated[
+    str,
+    typer.Option("--db", envvar="MIXSENSE_DB", help="sqlite:///tea.db, a file's name, or postgresql://user@host/db."),
+]
+StudyName = Annotated[str, typer.Argument(help="Name of the study.")]
+
+# How it runs, and what it writes.
+Jobs = Annotated[int | None, typer.Option(help="Number of processes.", show_default="all cores")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+Out = Annotated[Path | None, typer.Option(help="Write the result as JSON to this file, too.")]
+
+
+def precision(text: str | None) -> float | None:
+    """Return the precision that --gamma gives; None spends the budget.
+
+    Examples
+    --------
+    >>> precision("0.2"), precision("none")
+    (0.2, None)
+    """
+    if text is None or text == NONE:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        hint = f"give a number such as 0.1, or {NONE} to spend --max-queries"
+        raise InvalidInput(f"--gamma is {text!r}: {hint}") from None
+
+
+def shares(text: str | None) -> list[float] | str | None:
+    """Return the shares that --weights gives.
+
+    Examples
+    --------
+    >>> shares("0.7,0.3"), shares("estimate")
+    ([0.7, 0.3], 'estimate')
+    """
+    if text is None or text == "estimate":
+        return text
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.7,0.3, or estimate") from None

@@ -1,0 +1,96 @@
+"""What commands write: results, pictures, tables. A file that cannot be written is refused before anything is asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mixsense.errors import InvalidInput, MixsenseError
+
+if TYPE_CHECKING:
+    from mixsense.recovery import Recovery
+
+
+def check_file(file: Path | None) -> None:
+    """Refuse a file that cannot be written."""
+    if file is None:
+        return
+    if file.is_dir():
+        raise InvalidInput(f"{file} is a folder: give a file")
+    if not file.exists():
+        check_folder(file)
+    elif not os.access(file, os.W_OK):
+        raise InvalidInput(f"{file} cannot be written: give another file")
+    elif file.is_file() and _holds_answers(file):
+        raise InvalidInput(f"{file} holds answers, which would be replaced: give another file")
+
+
+def _holds_answers(file: Path) -> bool:
+    """Return whether a file is a database, or a record of answers."""
+    with file.open("rb") as opened:
+        return opened.read(32).startswith((b"SQLite format 3", b'{"mixsense_record"'))
+
+
+def check_folder(file: Path, what: str = "") -> None:
+    """Refuse a file whose folder cannot take it."""
+    folder = file.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        reason = "cannot be written to" if folder.is_dir() else "does not exist"
+        raise InvalidInput(f"{what}{file} cannot be written: the folder {folder} {reason}; give another file")
+
+
+def check_apart(**files: Path | None) -> None:
+    """Refuse two purposes for one file: what is written last would replace the answers."""
+    seen: dict[Path, str] = {}
+    for name, file in files.items():
+        if file is not None and (other := seen.setdefault(file.resolve(), name)) != name:
+            raise InvalidInput(f"--{name} and --{other} are both {file}: give each a file of its own")
+
+
+def check_picture(file: Path | None) -> None:
+    """Refuse a picture that cannot be written, or is of a kind that cannot be drawn."""
+    if file is None:
+        return
+    check_file(file)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    kinds = FigureCanvasAgg.get_supported_filetypes()
+    if file.suffix and file.suffix[1:].lower() not in kinds:
+        raise InvalidInput(f"{file} cannot be drawn: give a picture's file, such as {file.with_suffix('.png').name}")
+
+
+def write_result(r: Recovery, out: Path) -> None:
+    """Write a result as JSON, after it was shown: what was paid for is seen in any case."""
+    check_file(out)  # again: the answers may have gone into this very file since
+    try:
+        out.write_text(r.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MixsenseError(
+            f"{out} cannot be written ({error.strerror}); the result is shown above: give another file"
+        ) from None
+
+
+def save_picture(draw: Callable[[], Any], out: Path, description: str | None = None) -> None:
+    """Save the picture of the axes that `draw` returns; a PNG keeps the description inside."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    try:
+        png = description is not None and out.suffix.lower() in ("", ".png")
+        draw().figure.savefig(out, dpi=130, metadata={"Description": description} if png else None)
+    except (OSError, ValueError) as error:
+        raise MixsenseError(f"the picture cannot be written to {out} ({error}): give another file") from None
+
+
+def print_table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table to the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*titles)
+    for row in rows:
+        table.add_row(*map(Text, row))  # as it is: a name may look like markup
+    Console().print(table)

@@ -1,0 +1,37 @@
+"""The command `mixsense plan`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from mixsense.cli import options
+from mixsense.cli.options import precision, shares
+from mixsense.problem import DEFAULTS, NONE
+
+
+def plan_command(
+    n: options.N,
+    k: options.K,
+    sigma: Annotated[float, typer.Option(help="Noise of the answers that you expect; 0 if there is none.")],
+    gap: options.Gap,
+    gamma: Annotated[
+        str | None, typer.Option(help=f"Precision asked for, below gap/2; {NONE} if --budget is given.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Answers that can be had; prints the γ to expect.")] = None,
+    per_person: Annotated[int | None, typer.Option(help="Answers of one person; adds the number of people.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Shares of the two models, as 0.7,0.3.", show_default="equal")
+    ] = None,
+    eta: Annotated[
+        float, typer.Option(help="Allowed probability of failure of the paper's method (certified: 0.05).")
+    ] = DEFAULTS["eta"],
+    as_json: options.Json = False,
+) -> None:
+    """Say how many answers each method needs for a precision γ; or, with --budget, which γ to expect."""
+    from mixsense.planning.plan import plan
+
+    given: Any = shares(weights)
+    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given)
+    typer.echo(table.to_json() if as_json else str(table))

@@ -1,0 +1,123 @@
+"""The command `mixsense recover`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mixsense.cli import options
+from mixsense.cli.exits import BY_STATUS
+from mixsense.cli.options import precision, shares
+from mixsense.cli.oracle import Choice, choose, interruptible
+from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
+from mixsense.cli.user_code import find_in_current_folder
+from mixsense.errors import InvalidInput
+from mixsense.methods.registry import ENTRIES, Entry, entry_of
+from mixsense.problem import DEFAULTS
+
+if TYPE_CHECKING:
+    from mixsense.recovery import Recovery
+    from mixsense.rounds import Oracle
+
+
+def recover_command(
+    oracle: Annotated[
+        str | None,
+        typer.Argument(
+            help="The oracle, as module:callable; called as callable(queries, repeats). Or the address of an endpoint."
+        ),
+    ] = None,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with a random pair.")] = False,
+    command: options.Command = None,
+    n: options.N = 100,
+    k: options.OptionalK = None,
+    gamma: options.Gamma = options.DEFAULT_GAMMA,
+    sigma: options.Sigma = None,
+    eta: options.Eta = DEFAULTS["eta"],
+    method: Annotated[
+        str, typer.Option(help=f"How to recover: {', '.join(ENTRIES)}, or a function of yours as module:function.")
+    ] = DEFAULTS["method"],
+    m: Annotated[int | None, typer.Option(help="Number of Gaussian queries.", show_default="c_s k log n")] = None,
+    batch: Annotated[int | None, typer.Option(help="Fixed number of answers to each query.")] = None,
+    steer: Annotated[bool | None, typer.Option(help="Frugal: focus and steer the queries (default), or not.")] = None,
+    weights: options.Weights = None,
+    pairs: Annotated[str | None, typer.Option(help="Alignment with the 'pivot' (default) or with 'all'.")] = None,
+    constants: Annotated[str | None, typer.Option(help="'practical' (default) or 'theory'.")] = None,
+    max_queries: options.MaxQueries = None,
+    gap: options.Gap = 5.0,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the recovered vectors to this picture.")] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Keep every answer in this file; the same command goes on from there after a stop."),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Recover both vectors behind an oracle; print them as a table, and write them as JSON.
+
+    The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
+    queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
+    two random vectors with --k coefficients (5 if left out) at the distance --gap, and noise --sigma (1 if left out).
+    """
+    chosen = choose(oracle, simulate=simulate, command=command)
+    find_in_current_folder(method)
+    entry = entry_of(method)
+    problem: dict[str, Any] = {"n": n, "k": k, "gamma": precision(gamma), "sigma": sigma, "eta": eta, "method": method}
+    problem |= {"weights": shares(weights), "seed": seed}
+    problem |= _options_of(entry, m=m, batch=batch, pairs=pairs, constants=constants, steer=steer)
+    check_file(out)
+    check_picture(plot)
+    check_apart(out=out, plot=plot, record=record)
+    simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
+    with chosen.opened(**(simulation if simulate else {})) as asked:
+        r = _recover(_recorded(asked, record, chosen, gap, problem), asked, problem, max_queries, quiet)
+        truth = asked.vectors if simulate else None
+    _show(r, truth)
+    if out is not None:
+        write_result(r, out)
+    if plot is not None:
+        save_picture(lambda: r.plot(truth), plot)
+    raise typer.Exit(BY_STATUS[r.status])
+
+
+def _options_of(entry: Entry, **options: Any) -> dict[str, Any]:
+    """Return the options that were given; refuse those that the method does not take."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in entry.options and not entry.any_options:
+            raise InvalidInput(f"--{name} does not go with --method {entry.name}: leave it out", option=name)
+    return given
+
+
+def _recorded(asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]) -> Oracle:
+    """Return the oracle with its answers kept in the file, if there is one."""
+    if record is None:
+        return asked  # type: ignore[no-any-return]
+    from mixsense.oracles import RecordedOracle
+
+    simulated = chosen.name == "simulate"
+    label = f"simulated, gap {gap:g}" if simulated else chosen.identity if chosen.kind.address else chosen.value
+    recorded = RecordedOracle(asked, record, {"oracle": label, **problem})
+    if recorded.reused:
+        typer.echo(f"{record}: {recorded.reused:,} answers are there already", err=True)
+        if simulated:
+            asked.skip(recorded.reused)
+    return recorded
+
+
+def _recover(ask: Oracle, asked: Any, problem: dict[str, Any], max_queries: int | None, quiet: bool) -> Recovery:
+    from mixsense.api import recover
+
+    with interruptible(asked):
+        return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+
+
+def _show(r: Recovery, truth: Any) -> None:
+    from mixsense.metrics import match_error
+
+    typer.echo(r.summary())
+    if truth is not None and r.vectors.shape == truth.shape:
+        typer.echo(f"worst l2 error against the simulated truth: {match_error(r.vectors, truth):.3g}")

@@ -1,0 +1,52 @@
+"""The TOML file that says what a study asks; an audit has the same, with a table for the endpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mixsense.errors import InvalidInput
+from mixsense.toml_file import read_toml
+
+
+def study_name(option: str | None, in_file: Any, otherwise: str) -> Any:
+    """Return the name of a study: that of the option, else that of the file; an empty one is for others to refuse."""
+    return next(name for name in (option, in_file, otherwise) if name is not None)
+
+
+def read_study_file(path: Path) -> dict[str, Any]:
+    """Return the arguments of `create_study` that a TOML file gives."""
+    given = read_toml(path, "docs/studies.md")
+    for own in ("url", "box", "units"):
+        if own in given:
+            raise InvalidInput(f"{path}: {own!r} does not belong here: give ranges and units in [[features]]")
+    features = given.pop("features", None)
+    if features is not None:
+        found = _features(features, path)
+        if given.get("n", found["n"]) != found["n"]:
+            raise InvalidInput(
+                f"{path}: n is {given['n']!r}, and there are {found['n']} [[features]]: leave n out, or list them all"
+            )
+        given.update(found)
+    if "n" not in given:
+        raise InvalidInput(f"{path} says nothing about the features: give [[features]] with name and range, or n")
+    return given
+
+
+def _features(features: Any, path: Path) -> dict[str, Any]:
+    hint = "give each feature as [[features]] with name, and unit and range = [low, high] if wanted"
+    if not isinstance(features, list) or not features:
+        raise InvalidInput(f"{path}: features is {features!r}: {hint}")
+    for feature in features:
+        if not isinstance(feature, dict) or "name" not in feature or not {*feature} <= {"name", "unit", "range"}:
+            raise InvalidInput(f"{path}: a feature is {feature!r}: {hint}")
+    ranges = [feature.get("range") for feature in features]
+    if None in ranges and any(ranges):
+        missing = features[ranges.index(None)]["name"]
+        raise InvalidInput(f"{path}: feature {missing!r} has no range, others have: give each one, or none")
+    return {
+        "n": len(features),
+        "features": [feature["name"] for feature in features],
+        "units": [feature.get("unit", "") for feature in features],
+        "box": ranges if any(ranges) else None,
+    }

@@ -1,0 +1,102 @@
+"""Queries inside a box: corners, steered by their signs, or Gaussian ones that fit into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.errors import InvalidInput
+from mixsense.features.units import Coded
+from mixsense.methods.design import gaussian
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.steering import labelled
+
+DESIGNS = ("corners", "gaussian")
+"""How queries are drawn inside a box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Queries inside a coded box.
+
+    Parameters
+    ----------
+    coded : Coded
+        The box.
+    design : str
+        "corners": every entry is ±1. "gaussian": normal entries, three standard deviations reach the edge.
+    """
+
+    coded: Coded
+    design: str
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise InvalidInput(f"design is {self.design!r}: give 'corners' or 'gaussian'", design=self.design)
+
+    def draw(self, q: int, rng: np.random.Generator) -> Array:
+        """Draw q queries without steering."""
+        if self.design == "gaussian":
+            return gaussian(q, self.coded.n, rng, limit=tuning.GAUSSIAN_EDGE) / tuning.GAUSSIAN_EDGE
+        return rng.choice([-1.0, 1.0], (q, self.coded.n))
+
+    def steer(self, q: int, delta: Array, sigma: float, rng: np.random.Generator) -> Array:
+        """Draw q corners whose answers label themselves as far as that helps.
+
+        Parameters
+        ----------
+        q : int
+            How many.
+        delta : (n,) or (1 + n,) array
+            Estimated difference of the two models' rows.
+        sigma : float
+            Noise of an answer.
+
+        Notes
+        -----
+        Every entry has its largest size already; steering means choosing the signs on the features where the models
+        differ. A corner whose two means are less than `reach` apart is flipped there, one feature after the other in
+        random order, until they are. Too much of that, and the features always move together: the reach with the
+        smallest trace of the inverse information on those features wins.
+        """
+        offset, slope = (float(delta[0]), delta[1:]) if self.coded.level else (0.0, delta)
+        Z = self.draw(q, rng)
+        if self.design == "gaussian" or not slope.any():
+            return Z
+        top = min(tuning.LABELLING_SEPARATION * sigma, abs(offset) + float(np.abs(slope).sum()))
+        reaches = [share * top for share in tuning.CORNER_REACHES]
+        trial = self.draw(tuning.TRIAL_CORNERS, rng)
+        left = [_uncertainty(flip(trial, slope, offset, reach, rng), slope, offset, sigma) for reach in reaches]
+        return flip(Z, slope, offset, reaches[int(np.argmin(left))], rng)
+
+
+def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Generator) -> Array:
+    """Flip entries of corners at random, until |offset + ⟨z, slope⟩| ≥ reach or no flip helps.
+
+    Examples
+    --------
+    >>> flip(np.array([[1.0, -1.0, 1.0]]), np.array([3.0, 2.0, 0.0]), 0.0, 4.0, np.random.default_rng(0))
+    array([[1., 1., 1.]])
+    """
+    here = np.flatnonzero(slope)
+    apart = offset + Z @ slope
+    side = np.where(apart < 0, -1.0, 1.0)
+    order = rng.random((len(Z), len(here))).argsort(axis=1)
+    gain = np.maximum(-2 * side[:, None] * Z[:, here] * slope[here], 0)  # what each flip would add
+    gain = np.take_along_axis(gain, order, axis=1)
+    before = np.abs(apart)[:, None] + np.cumsum(gain, axis=1) - gain
+    turned = np.zeros((len(Z), len(here)), dtype=np.bool_)
+    np.put_along_axis(turned, order, (before < reach) & (gain > 0), axis=1)
+    Z = Z.copy()
+    Z[:, here] = np.where(turned, -Z[:, here], Z[:, here])
+    return Z
+
+
+def _uncertainty(Z: Array, slope: Array, offset: float, sigma: float) -> float:
+    """Return what these corners leave uncertain: the trace of the inverse information where the models differ."""
+    A = np.concatenate([np.ones((len(Z), 1)), Z[:, slope != 0]], axis=1)
+    s2 = ((offset + Z @ slope) / sigma) ** 2
+    J = (A.T * labelled(s2)) @ A / len(Z)
+    return float(np.trace(np.linalg.inv(J + 1e-6 * np.eye(len(J)))))

@@ -1,0 +1,169 @@
+"""What the frugal method says in the end, or whenever it is asked: the models, how sure they are, and the story."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.features.units import Coded
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.answers import Answers
+from mixsense.methods.frugal.certificate import error_bound
+from mixsense.methods.frugal.model_checks import StageChecks, explain_misfit, outlier_share
+from mixsense.methods.frugal.setup import Setup
+from mixsense.problem import LEAST_SHARE
+from mixsense.recovery import Recovery
+from mixsense.regression.candidates import Candidates
+from mixsense.regression.fit import Fit
+from mixsense.regression.tuning import SUPPORT_PROBABILITY
+
+
+class Report:
+    """Keeps the story of a run, and makes a result of it.
+
+    Parameters
+    ----------
+    answers : Answers
+        All answers; they may grow.
+    setup : Setup
+        What was known before the first stage.
+    checks : StageChecks
+        Tests of the model; they may grow.
+    box : Coded or None
+        The box that queries stay in.
+    """
+
+    def __init__(self, answers: Answers, setup: Setup, checks: StageChecks, box: Coded | None) -> None:
+        self.answers, self.setup, self.checks, self.box = answers, setup, checks, box
+        self.stages: list[dict[str, Any]] = []
+
+    def add_stage(self, candidates: Candidates, bound: float) -> None:
+        """Add what the fits say now to the story."""
+        self.stages.append(
+            {
+                "answers": self.answers.N,
+                "route": candidates.winner.route,
+                "lead_of_two": candidates.evidence_for_two,
+                "coefficients": int((candidates.winner.inclusion > SUPPORT_PROBABILITY).sum()),
+                "error_bound": bound if math.isfinite(bound) else None,
+            }
+        )
+
+    def estimate(self, candidates: Candidates, settled: bool) -> Recovery:
+        """Return a result for a run that has to end here, without a promise that was asked for."""
+        bound = error_bound(self.answers, candidates, self.setup.eta) if settled else math.inf
+        return self.recovery(candidates, bound, reached=False)
+
+    def recovery(self, candidates: Candidates, bound: float, reached: bool) -> Recovery:
+        """Say what was found, and whether the answers support it.
+
+        Parameters
+        ----------
+        candidates : Candidates
+            The fits to all answers.
+        bound : float
+            Bound on the error; infinite while one model or two is not settled.
+        reached : bool
+            The bound is within the precision that was asked for.
+        """
+        setup, winner, box = self.setup, candidates.winner, self.box
+        one = candidates.evidence_for_two < 0
+        shown = [0, 0] if one else order_of_models(winner, setup)
+        p_value = self.checks.p_value if math.isfinite(bound) else 1.0
+        warnings = self._warnings(candidates, bound, p_value)
+        single = one and math.isfinite(bound)
+        n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
+        intercepts = box is not None and box.level and box.intercept
+        level, level_stderr = answers_at_zero(winner, box.centre) if box and intercepts else (None, None)
+        return Recovery(
+            vectors=winner.beta[shown][:, -n:],
+            status="uncertain" if warnings else "single" if single else "certified" if reached else "budget",
+            error_bound=bound,
+            sigma=winner.sigma if setup.free_sigma else setup.sigma,
+            weights=candidates.pair.weights if one else winner.weights[shown],
+            stderr=winner.stderr[shown][:, -n:],
+            diagnostics=self._diagnostics(candidates, p_value, warnings),
+            intercept=None if level is None else level[shown],
+            intercept_stderr=None if level_stderr is None else level_stderr[shown],
+        )
+
+    def _warnings(self, candidates: Candidates, bound: float, p_value: float) -> list[str]:
+        """Say in which ways the answers do not support what was found."""
+        answers, winner = self.answers, candidates.winner
+        one, significant = candidates.evidence_for_two < 0, tuning.SIGNIFICANT_ERRORS
+        warnings = []
+        if p_value < tuning.MISFIT_P_VALUE:
+            reason = explain_misfit(*answers.data.without_zeros, candidates.pair)
+            warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
+        outliers = outlier_share(*answers.data.without_zeros, winner) if math.isfinite(bound) else 0.0
+        if outliers > max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / answers.N):
+            warnings.append(
+                f"{100 * outliers:.1f} % of the answers are far from {'the vector' if one else 'both vectors'}: "
+                "a further model that answers seldom (below 2 %), more than two models, or outliers"
+            )
+        offset = abs(self.setup.offset)
+        if offset > significant:
+            warnings.append(f"the answers to x = 0 are {offset:.0f} standard errors from 0: subtract the offset")
+        if not one and self.setup.free_weights and winner.weights.min() < LEAST_SHARE:
+            warnings.append(
+                f"one share is {winner.weights.min():.3f}: a model that answers so seldom cannot be told from outliers"
+            )
+        if self.box is not None and self.box.level and not self.box.intercept:
+            level, stderr = answers_at_zero(winner, self.box.centre)
+            if (np.abs(level) > significant * stderr).any():
+                worst = int(np.argmax(np.abs(level) / stderr))
+                found = f"{level[worst]:.3g} ± {stderr[worst]:.2g}"
+                warnings.append(f"the answers at x = 0 would be {found}, not 0: give intercept=True")
+        return warnings
+
+    def _diagnostics(self, candidates: Candidates, p_value: float, warnings: list[str]) -> dict[str, Any]:
+        """Tell the story in plain values."""
+        answers, pair, winner = self.answers, candidates.pair, candidates.winner
+        N = max(answers.N - answers.zeros, 1)
+        learned = self.setup.free_weights and winner is pair
+        return {
+            "method": "frugal",
+            "stages": self.stages,
+            "routes": {route: float(np.mean(values)) for route, values in candidates.held_out.items()},
+            "misfit_p": p_value,
+            "lead_of_two": candidates.evidence_for_two,
+            "largest_query_norm": answers.largest_norm,
+            "snr": float(((answers.X @ candidates.delta) ** 2).sum()) / N / winner.sigma**2,
+            "weights_stderr": math.sqrt(float(np.prod(pair.weights)) / N) if learned else None,
+            "warnings": warnings,
+        }
+
+
+def nothing_yet(n: int, sigma: float) -> Recovery:
+    """Return the result of a run that has to end before there is any fit."""
+    return Recovery(np.zeros((2, n)), "budget", sigma=sigma, diagnostics={"method": "frugal"})
+
+
+def order_of_models(fit: Fit, setup: Setup) -> list[int]:
+    """Return the order of the two models in which all runs show them, whichever a random start found first.
+
+    Shares that were given come in their order, estimated ones the larger first. With equal shares, the first model has
+    the larger coefficient where the two differ most.
+    """
+    if setup.free_weights:
+        swapped = fit.weights[1] > fit.weights[0]
+    else:
+        delta = fit.beta[0] - fit.beta[1]
+        swapped = setup.weights[0] == setup.weights[1] and delta[np.abs(delta).argmax()] < 0
+    return [1, 0] if swapped else [0, 1]
+
+
+def answers_at_zero(fit: Fit, centre: Array) -> tuple[Array, Array]:
+    """Return each model's answer at x = 0, which is −centre in coded units, with its standard error: (L,) each."""
+    row = np.concatenate([[1.0], -centre])
+    model, place = fit.support
+    variance = (fit.variance * row**2).sum(axis=1)  # as if all coefficients were independent
+    for a in range(len(fit.beta)):
+        here = model == a
+        inside = row[place[here]]
+        variance[a] -= float(fit.variance[a, place[here]] @ inside**2)
+        variance[a] += float(inside @ fit.covariance[np.ix_(here, here)] @ inside)  # those that are in are not
+    return fit.beta @ row, np.sqrt(np.maximum(variance, 1e-300))

@@ -1,0 +1,50 @@
+"""How many answers the measurement of the noise, the start and each stage take."""
+
+from __future__ import annotations
+
+import math
+
+from mixsense.methods.frugal import tuning
+
+
+def noise_batch(budget: int) -> int:
+    """Return how many answers measure an unknown noise.
+
+    Examples
+    --------
+    >>> noise_batch(3), noise_batch(100), noise_batch(10_000)
+    (0, 16, 30)
+    """
+    wanted = max(tuning.LEAST_NOISE_ANSWERS, tuning.NOISE_SHARE * min(budget, tuning.NOISE_BUDGET))
+    return int(min(budget // tuning.NOISE_BUDGET_PART, wanted))
+
+
+def expected_sparsity(n: int) -> float:
+    """Return a guess of k where it is not given: 5 at n = 100, growing with the cube root."""
+    return tuning.TYPICAL_SPARSITY * math.cbrt(n / tuning.TYPICAL_LENGTH)
+
+
+def first_batch(n: int, k: int | None, budget: int) -> int:
+    """Return how many unsteered queries come first: enough for the larger coefficients, at most 40 % of the budget."""
+    k_ = k or expected_sparsity(n)
+    enough = tuning.START_PER_COEFFICIENT * k_ * math.log(n / k_ + 1) + tuning.START_BASE
+    return int(max(min(enough, tuning.LARGEST_START * budget), min(budget, tuning.LEAST_START)))
+
+
+def start_size(first: int, left: int, gamma: float | None) -> int:
+    """Return how many of the first batch are asked before the first fit, with `left` answers in the budget."""
+    wanted = first if gamma is None else max(1, int(tuning.START_SHARE_WITH_GAMMA * first))
+    return min(wanted, left)
+
+
+def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
+    """Return how many answers the next stage takes, of `left` in the budget.
+
+    This many that the bound may reach γ, but not too many at once. The bound falls about like 1/N: steered queries put
+    their energy on what is still uncertain, so that it falls faster than 1/√N.
+    """
+    share = tuning.STAGE_GROWTH
+    if gamma is not None and math.isfinite(bound):
+        share = min(max(bound / gamma - 1, tuning.LEAST_STAGE_GROWTH), tuning.STAGE_GROWTH)
+    q = min(left, max(tuning.LEAST_STAGE, math.ceil(share * N)))
+    return left if left - q < tuning.SMALLEST_REST * q else q  # no crumbs at the end

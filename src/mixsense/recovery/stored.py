@@ -1,0 +1,125 @@
+"""A recovery as JSON text, and back to the last bit."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixsense.checks import as_float, one_line, shown
+from mixsense.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from mixsense.recovery.result import Recovery
+
+FORMAT = 1
+"""The number of the format; a file with another one is refused."""
+
+
+def as_json(recovery: Recovery) -> str:
+    """Return a recovery as JSON text; NaN and infinity as null."""
+    try:
+        return json.dumps(
+            {
+                "mixsense": FORMAT,
+                "status": recovery.status,
+                "queries": recovery.queries,
+                "error_bound": _plain(recovery.error_bound),
+                "sigma": _plain(recovery.sigma),
+                "weights": recovery.weights.tolist(),
+                "vectors": recovery.vectors.tolist(),
+                "stderr": _plain(recovery.stderr),
+                "diagnostics": _plain(recovery.diagnostics),
+                "intercept": _plain(recovery.intercept),
+                "intercept_stderr": _plain(recovery.intercept_stderr),
+                "names": _plain(recovery.names),
+            }
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        why = one_line(error, 120)
+        raise InvalidInput(f"the diagnostics cannot be stored as JSON ({why}): give plain values") from None
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text holds, if it is a result in a format that this program reads."""
+    try:
+        data = json.loads(text, parse_constant=_refuse, parse_float=_parse)
+        if not isinstance(data, dict):
+            raise ValueError(f"it is {shown(data, 20)}")
+        found = data["mixsense"]
+        if type(found) is not int:
+            raise ValueError(f"its format is {shown(found)}")
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise no_result(error) from None
+    if found != FORMAT:
+        raise InvalidInput(f"this result has format {shown(found)}; this program reads format {FORMAT}: update it")
+    return data
+
+
+def no_result(error: Exception) -> InvalidInput:
+    """Return the error that says why a text is not a result."""
+    return InvalidInput(f"not a mixsense result ({one_line(error, 150)}): give the text that to_json() returned")
+
+
+def fields_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the recovery that a JSON object holds, as plain values of the right types."""
+    return {
+        "vectors": _numbers("vectors", data["vectors"], 2),
+        "status": data["status"],
+        "queries": data["queries"],
+        "error_bound": math.inf if data["error_bound"] is None else _number("error_bound", data["error_bound"]),
+        "sigma": math.nan if data["sigma"] is None else _number("sigma", data["sigma"]),
+        "weights": _numbers("weights", data["weights"], 1),
+        "stderr": _numbers_or_none("stderr", data["stderr"], 2),
+        "diagnostics": data["diagnostics"],
+        "intercept": _numbers_or_none("intercept", data.get("intercept"), 1),
+        "intercept_stderr": _numbers_or_none("intercept_stderr", data.get("intercept_stderr"), 1),
+        "names": data.get("names"),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has a form for: no NumPy, no tuples, and null for what is no finite number."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _refuse(literal: str) -> float:
+    raise ValueError(f"{literal} is no number")
+
+
+def _parse(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{shown(digits, 20)} is beyond all numbers")
+    return number
+
+
+def _number(name: str, value: Any) -> float:
+    return as_float(name, value, "a number, or null")
+
+
+def _numbers(name: str, value: Any, depth: int, null: bool = False) -> Any:
+    """Return nested lists of numbers; NumPy would take text and True for numbers, too."""
+    if depth:
+        if not isinstance(value, list):
+            raise ValueError(f"{name} holds {shown(value)} in the place of a list")
+        return [_numbers(name, part, depth - 1, null) for part in value]
+    if null and value is None:
+        return math.nan
+    if type(value) is float:
+        return value
+    return as_float(name, value, "needed are lists of numbers")
+
+
+def _numbers_or_none(name: str, value: Any, depth: int) -> Any:
+    return None if value is None else _numbers(name, value, depth, null=name.endswith("stderr"))

@@ -1,0 +1,55 @@
+"""How much the answers speak for a fit: penalised log-likelihoods, whose differences are evidence in nats."""
+
+from __future__ import annotations
+
+import math
+
+from mixsense.arrays import Array
+from mixsense.regression import tuning
+
+
+def penalised(loglik: float, size: float, N: int, n: int, models: int) -> float:
+    """Return the extended BIC: each coefficient pays for its estimation, and for having been chosen among n.
+
+    Parameters
+    ----------
+    loglik : float
+        Log-likelihood of the answers.
+    size : float
+        How many coefficients the fit has, over all models.
+    N, n : int
+        Number of answers, and of coefficients of a model.
+    models : int
+        How many models the coefficients belong to: L.
+
+    Notes
+    -----
+    A coefficient is estimated at the price of ½ log N. Choosing size/L coefficients out of n in each of L models costs
+    about size · log(n L/size + 1) altogether, so that each pays log(n L/size + 1).
+
+    Examples
+    --------
+    >>> one, two = penalised(0.0, 5.0, 400, 100, models=1), penalised(0.0, 10.0, 400, 100, models=2)
+    >>> round(two / one, 6)  # two models with five coefficients each cost twice as much as one
+    2.0
+    """
+    chosen_among = n / max(size / models, 1) + 1
+    return loglik - size * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
+
+
+def one_model_score(beta: Array, inclusion: Array, X: Array, y: Array, sigma: float) -> float:
+    """Return the penalised log-likelihood of these answers under one model, at a given σ.
+
+    Parameters
+    ----------
+    beta, inclusion : (n,) arrays
+        The model, and the probability of each of its coefficients to be non-zero.
+    X, y : (N, n) and (N,) arrays
+        Queries and answers.
+    sigma : float
+        Noise of an answer.
+    """
+    R = y - X @ beta
+    loglik = -0.5 * float(R @ R) / sigma**2 - len(y) * math.log(sigma * math.sqrt(2 * math.pi))
+    size = float(inclusion[inclusion > tuning.COUNTED_PROBABILITY].sum())
+    return penalised(loglik, size, len(y), X.shape[1], models=1)

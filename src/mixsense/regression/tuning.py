@@ -1,0 +1,191 @@
+"""Every constant that decides something in a fit, each with its origin.
+
+An origin is one of three. *Derived*: it follows from what is said. *Swept*: it was chosen among several values, and the
+seeds are named. *Taste*: a value that seemed reasonable and worked; "never swept" means that no trial of other values
+was recorded. Numbers that only keep a division or a logarithm in range stay where they are used.
+
+These constants are about fitting answers that are there, whoever asked for them; those that decide what is asked next
+are in `mixsense.methods.frugal.tuning`.
+"""
+
+from __future__ import annotations
+
+# Spike and slab: the prior of a coefficient.
+
+SLAB_SCALES = (1.0, 0.1, 0.01)
+"""Variances of the slabs relative to the widest one, so that small coefficients are expected beside large ones.
+Taste: never swept. How often each slab is used is learned from the answers; with equal shares the narrow slabs kept a
+risk of unseen coefficients alive (545 answers at gap 20 where 340 were enough in all of 60 runs).
+"""
+LEAST_SLAB_WIDTH = 50.0
+"""A slab narrower than this many noise variances of a coefficient is dropped: it could not be told from zero.
+Taste: never swept."""
+LONE_SLAB_WIDTH = LEAST_SLAB_WIDTH / 4
+"""Where every slab would be dropped, one is left, at least this many noise variances wide. Taste: never swept."""
+SUPPORT_PROBABILITY = 0.5
+"""A coefficient more probable than this to be non-zero is in the support.
+Derived: more probable than not, the median probability model."""
+PSEUDO_COUNT = 1
+"""Each share that is learned starts from this many imagined observations of every kind.
+Derived: Laplace's rule of succession. It holds for the shares of the models, those of the slabs, and the width of the
+slabs, which starts from one imagined coefficient of typical size.
+"""
+RATE_PRIOR_VECTORS = 1
+"""The expected rate of non-zero coefficients counts as much as this many vectors of n observed coefficients.
+Taste: never swept."""
+LEAST_COEFFICIENTS = 0.5
+"""The rate of non-zero coefficients is at least this many out of n. Taste: never swept."""
+LARGEST_RATE = 0.98
+"""The rate of non-zero coefficients is at most this. A numerical guard: the prior odds of a coefficient stay finite."""
+START_SLAB = 4.0
+"""Before any coefficient was found, and at least, slabs are as wide as if one were this many σ²/N: two standard errors.
+Taste: never swept."""
+JOINT_SWEEPS = 10
+"""The joint posterior of all coefficients takes at most this many rounds over them.
+Taste: never swept. Rounds end sooner where `JOINT_TOLERANCE` is reached."""
+JOINT_TOLERANCE = 1e-4
+"""Rounds over the coefficients end when no mean moves by more than the root of this, in its own standard errors.
+Taste: never swept; a hundredth of a standard error."""
+
+# The working set: which columns EM works on.
+
+MOST_COLUMNS = 250
+"""EM works on at most this many columns at a time. Taste: never swept. Its time grows with the square of it."""
+LEAST_COLUMNS = 60
+"""EM may work on this many columns, however few answers there are. Taste: never swept."""
+ANSWERS_PER_COLUMN = 4
+"""Beyond `LEAST_COLUMNS`, EM takes one column for each of this many answers. Taste: never swept."""
+KEEPS_COLUMN = 100.0
+"""A coefficient whose square exceeds the noise variance divided by this keeps its column: a tenth of a standard error.
+Taste: never swept."""
+T_SQUARE_IN_PROMISE = 1e-3
+"""A column's promise is its probability to matter plus its largest t² times this, which orders the improbable ones.
+Taste: never swept."""
+LEAST_PROMISE = 0.01
+"""Columns that promise less than this are left out. Taste: never swept."""
+FALLBACK_COLUMNS = 2
+"""Where no column promises enough, EM works on this many of the best. Taste: never swept."""
+SELECTIONS = 2
+"""The working set is chosen at most this often, with EM after each. Taste: never swept."""
+SETTLED_LOGLIK = 0.05
+"""The working set is not chosen again if the last choice changed the log-likelihood by less than this, in nats.
+Taste: never swept."""
+
+# EM, and the expansion after it.
+
+EM_STEPS = 60
+"""EM takes at most this many steps on a working set. Taste: never swept."""
+LATER_SWEEPS = 4
+"""After EM's first step, the joint posterior takes at most this many rounds over the coefficients in each step.
+Taste: never swept. The next step starts where this one ends."""
+SETTLED_STEP = 1e-3
+"""EM ends when no coefficient moves by more than the root of this, in its own standard errors.
+Taste: never swept; 3 % of a standard error."""
+LEAST_SHARE_IN_FIT = 0.005
+"""An estimated share of a model stays between this and one minus this. Taste: never swept."""
+LEAST_FREEDOM = 2
+"""The noise is estimated with N minus the number of coefficients as its freedom, and at least N divided by this.
+Taste: never swept."""
+LEAST_RELATIVE_SIGMA = 1e-7
+"""Noise below this share of the answers' root mean square is rounding.
+A numerical guard, made for answers that are all equal."""
+LAPLACE_STEPS = 3
+"""The quadratic expansion of the likelihood is made at most this often, each time around the last one's mean.
+Taste: never swept."""
+TRUST_RADIUS = 3.0
+"""A step of the expansion is cut to this many standard errors: beyond them a mixture's likelihood is not quadratic.
+Taste: never swept."""
+SETTLED_EXPANSION = 0.1
+"""The expansion is not repeated if its last step was shorter than this many standard errors. Taste: never swept."""
+LEAST_INFORMATION = 0.02
+"""Untagged answers are taken to have at least this share of the information of tagged ones, in every direction.
+Taste: never swept. Away from a maximum of the likelihood the observed information may be negative."""
+
+# What may have been missed, and evidence.
+
+TAIL_SIGNIFICANCE = 1.5
+"""The energy of all coefficients outside the support counts if it is this many standard errors above 0.
+Taste: never swept."""
+TAIL_CAUTION = 0.5
+"""Where the energy outside the support counts, this many of its standard errors are added to it. Taste: never swept."""
+COUNTED_PROBABILITY = 0.01
+"""The size of a one-model fit is the sum of the inclusion probabilities above this.
+Taste: never swept. A fit of several models sums over its working set instead."""
+
+# Starts: annealed EM with a lasso.
+
+COOLING_FACTOR = 0.9
+"""The effective σ of the annealing is multiplied by this at every step. Taste: never swept."""
+STEPS_AT_TRUE_SIGMA = 12
+"""The annealing takes this many steps at the true σ after cooling. Taste: never swept."""
+SEED_TEMPERATURE = 2.0
+"""A start that was computed from the answers, not drawn, is annealed from this many σ on.
+Taste: never swept. At the spread of the answers, where drawn starts begin, all models become one."""
+LASSO_PENALTY = 0.7
+"""The lasso's penalty in units of the universal one, √(2 log n). Taste: never swept."""
+LASSO_STEPS = 4
+"""Each M-step of the annealing makes this many accelerated proximal steps of its lasso.
+Taste: never swept. The next M-step goes on from there."""
+SHARED_LASSO_STEPS = 60
+"""The lasso of all answers together, where the annealing begins, takes this many steps. Taste: never swept."""
+SHORTER_CURVATURE = 0.75
+"""The proximal steps of a weighted lasso use this share of the largest eigenvalue of all answers.
+Taste: never swept. All of it would be safe whatever the weights, which are at most 1; less makes longer steps."""
+POWER_STEPS = 12
+"""The largest eigenvalue is found with this many steps of power iteration. Taste: never swept."""
+EIGENVALUE_SLACK = 1.1
+"""The largest eigenvalue is taken to be this many times what power iteration found, which is never too large.
+Taste: never swept."""
+MOST_ANNEALED_COLUMNS = 1500
+"""The annealing works on at most this many columns: those that the answers or their squares point to.
+Taste: never swept. Its memory and time grow with it."""
+
+# The fits that are alive.
+
+NEW_STARTS = 6
+"""Random starts of the annealing at every stage while two models are not established, or in doubt.
+Taste: never swept."""
+FEW_NEW_STARTS = NEW_STARTS // 2
+"""Random starts at every stage while the evidence for two models is below `NO_NEW_STARTS`. Taste: never swept."""
+NO_NEW_STARTS = 200.0
+"""With more evidence for two models than this no new starts are tried; below it, the first pair may be a false optimum.
+Taste: never swept."""
+REFINED_STARTS = 3
+"""This many annealed starts, the best ones, are fitted with spike and slab at a stage. Taste: never swept."""
+KEPT_PAIRS = 3
+"""At most this many different pairs are kept from one stage to the next. Taste: never swept."""
+DROPPED_BEHIND = 40.0
+"""A pair whose score is this far behind that of the best is given up. Taste: never swept."""
+DISTINCT = 0.02
+"""Two pairs are different if some coefficient differs by more than this many σ. Taste: never swept."""
+ONE_MODEL_SELECTIONS = 3
+"""The fit of one model chooses its working set at most this often. Taste: never swept."""
+LEAST_MOMENT_COLUMNS = 10
+"""The direction of the second moments is computed on at least this many coordinates, if there are.
+Taste: never swept."""
+MOST_MOMENT_COLUMNS = 40
+"""The direction of the second moments is computed on at most this many coordinates. Taste: never swept."""
+ANSWERS_PER_MOMENT_COLUMN = 10
+"""Between its limits, the direction of the second moments takes one coordinate for each of this many answers.
+Taste: never swept."""
+LEAST_SPREAD_OF_ONE = 1e-3
+"""One model is scored with a noise of at least this share of the noise that two models leave.
+A numerical guard: its likelihood stays finite where it explains everything."""
+
+# One model or two.
+
+TWO_ESTABLISHED = 10.0
+"""Evidence for two models from which on they count as established.
+Taste: never swept. What the second model's coefficients cost is in the evidence already."""
+ONE_ESTABLISHED = 3.0
+"""Evidence against two models from which on one model counts as established.
+Taste: never swept. What the second model's coefficients cost is in the evidence already."""
+ONE_NEEDS_STARTS = 2
+"""One model counts as established only with this many times the answers of a first batch.
+Taste: introduced so that a handful of answers promises nothing; the value was never swept."""
+ANSWERS_FOR_NOTHING = 200
+"""From this many answers on, a pair without any coefficient means that there is nothing, so that one model suffices.
+Taste: never swept."""
+NOTHING_EVIDENCE = -2 * ONE_ESTABLISHED
+"""The evidence for two models is at most this where there is nothing.
+Taste: well below the evidence at which one model is established."""

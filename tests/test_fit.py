@@ -1,0 +1,49 @@
+"""Fits of raw answers by a mixture of sparse regressions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixed_answers import mixed_answers
+from mixsense.regression import tuning
+from mixsense.regression.fit import fit
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_fit_from_near_the_truth_finds_the_supports(free):
+    pair = ms.random_pair(60, 3, gap=6.0, seed=4)
+    X, y = mixed_answers(pair, 1500, 4)
+    start = pair + 0.1 * np.random.default_rng(0).standard_normal(pair.shape)
+    found = fit(X, y, start, 1.3 if free else 1.0, np.array([0.5, 0.5]), 0.1, 0.05, free_sigma=free, free_weights=free)
+    large = np.abs(pair) > 0.3  # eight standard errors
+    assert (found.inclusion[large] > 0.99).all()
+    assert (found.inclusion[pair == 0] > 0.5).sum() <= 1
+    assert ms.match_error(found.beta, pair) < 2.5 * ms.limits.tagged(pair, 1.0, 1500)
+    # σ has standard error 1/√3000 = 0.018, the share 0.5/√1500 = 0.013; four of each.
+    assert found.sigma == pytest.approx(1.0, abs=0.075)
+    assert found.weights[0] == pytest.approx(0.5, abs=0.055)
+
+
+def test_only_a_working_set_of_long_vectors_is_touched():
+    pair = ms.random_pair(3000, 3, gap=8.0, seed=5)
+    X, y = mixed_answers(pair, 600, 5)
+    found = fit(X, y, pair, 1.0, np.array([0.5, 0.5]), 0.01, 0.01)
+    assert (found.beta != 0).any(axis=0).sum() <= tuning.MOST_COLUMNS
+    assert ms.match_error(found.beta, pair) < 0.5
+
+
+@pytest.mark.parametrize("tail", [0.0, 0.06])
+def test_many_small_coefficients_show_as_energy_outside_the_support(tail):
+    # 97 coefficients of ±0.06 in each model, at two standard errors √(2/2000) = 0.03: few are found, but together they
+    # have an energy of 97 · 0.06² = 0.35, whose own standard error is √(2 · 97) · 0.03² = 0.014.
+    pair = ms.random_pair(100, 3, gap=20.0, seed=1)
+    pair = np.where(pair == 0, tail * np.sign(np.random.default_rng(2).standard_normal(pair.shape)), pair)
+    X, y = mixed_answers(pair, 2000, 3)
+    found = fit(X, y, np.where(np.abs(pair) > 0.5, pair, 0.0), 1.0, np.array([0.5, 0.5]), 0.03, 0.03)
+    energy = np.where(found.inclusion > 0.5, 0.0, pair**2).sum(axis=1)
+    # What is found is what noise made larger, so that the rest seems smaller than it is: about half of it is seen.
+    assert (found.tail_energy >= energy / 4).all()
+    assert (found.tail_energy <= energy + 4.5 * 0.014).all()
+    assert (found.tail_energy > 0).all() == (tail > 0)

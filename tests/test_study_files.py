@@ -1,0 +1,233 @@
+"""Files of answers: as programs and people write them, and wrong in every way; then nothing is stored."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import mixsense as ms
+from mixsense.studies.files import export_answers, export_open, import_answers, same_value
+from mixsense.studies.tablefile import harmless
+from study_cases import TINY, one_line
+
+pytest_plugins = ["study_storages"]
+
+
+FILES = {
+    "text.csv": (b"id,answer\nID,good\n", "line 2: the answer is 'good'"),
+    "nan.csv": (b"id,answer\nID,nan\n", "line 2: the answer is nan"),
+    "comma.csv": (b'id,answer\nID,"6,5"\n', "with a decimal point"),
+    "thousands.csv": (b"id;answer\nOK;1\nID;1.006,5\n", "line 3: the answer is '1.006,5': give a number"),
+    "commas.csv": (b"id;answer\nID;1,006,5\n", "line 2: the answer is '1,006,5'"),
+    "underscore.csv": (b"id,answer\nID,1_0\n", "line 2: the answer is '1_0'"),
+    "id.csv": (b"id,answer\nOK,1\nnobody,1\n", "line 3: the question's id is 'nobody'"),
+    "other.csv": (b"id,answer\nbbbb-1,1\n", "line 2: question bbbb-1 belongs to another study"),
+    "never.csv": (b"id,answer\nOK,1\nKEY-99,1\n", "line 3: question KEY-99 was never handed out"),
+    "never2.csv": (b"Id,x0,Answer\nOK,,1\nKEY-99,1,1\n", "line 3: question KEY-99 was never handed out"),
+    "sorted.csv": (b"id,x1,answer\nOK,SECOND,1\nID,SECOND,1\n", "line 2: question OK asks x1 = "),
+    "upper.csv": (b"Id;X1;ANSWER\nOK;;1\nID;SECOND;1\n", "line 3: question ID asks x1 = "),
+    "date.csv": (b"id,x1,answer\nID,04. Mai,1\n", "the file says '04. Mai': keep each row as it was exported"),
+    "titles.csv": (b"id,x1,x1,answer\nID,1,1,1\n", "line 1: there is more than one column 'x1'"),
+    "sorted.parquet": ({"id": ["OK", "ID"], "answer": [1.0, 2.0], "x2": [None, 99.0]}, "row 2: question ID asks x2"),
+    "twice.csv": (b"id,answer\nID,1\nID,2\n", "line 3: question ID has the answer 2 here and 1 in line 2"),
+    "before.csv": (b"id,answer\nOK,1\nKNOWN,5\n", "line 3: question KNOWN was answered with 4 before, now with 5"),
+    "short.csv": (b"id,answer\nOK,1\nID\n", "line 3: 1 cells under 2 columns"),
+    "long.csv": (b"id,answer\nID,1,2\n", "line 2: 3 cells under 2 columns"),
+    "columns.csv": (b"name,value\nID,1\n", "no column 'id'"),
+    "double.csv": (b"id,answer,answer\nID,1,1\n", "more than one column 'answer'"),
+    "empty.csv": (b"", "no column 'id'"),
+    "nul.csv": (b"id,answer\nID,\0\n", "line 2"),
+    "nuls.csv": (b"\0" * 1000, "line 1"),
+    "latin.csv": ("id,answer\nOK,1\nÄ,1\n".encode("latin-1"), "line 3: not UTF-8"),
+    "utf16.csv": ("id,answer\nID,1\n".encode("utf-16"), "line 1: not UTF-8"),
+    "line.csv": (b"id,answer\nOK,1\n" + b"9" * 10_000_000 + b",1\n", "line 3: not CSV (field larger"),
+    "quote.csv": (b'id,answer\nOK,1\n"ID,1\n', "not CSV (unexpected end of data)"),
+    "folder.csv": (None, "cannot be read"),
+    "missing.csv": (..., "cannot be read"),
+    "answers.xls": (b"id,answer\nID,1\n", "neither .csv nor .parquet"),
+    "text.parquet": (b"id,answer\nID,1\n", "is not a Parquet file"),
+    "missing.parquet": (..., "cannot be read"),
+    "cut.parquet": ("cut", "is not a Parquet file"),
+    "nan.parquet": ({"id": ["ID"], "answer": [np.nan]}, "row 1: the answer is nan"),
+    "text2.parquet": ({"id": ["OK", "ID"], "answer": ["1", "good"]}, "row 2: the answer is 'good'"),
+    "ids.parquet": ({"id": [1, 2], "answer": [1.0, 2.0]}, "row 1: the question's id is 1"),
+    "columns.parquet": ({"name": ["ID"]}, "no column 'id'"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("through", ["python", "command"])
+def test_a_file_that_is_wrong_stores_nothing(study, command, tmp_path, name, through):
+    known, ok, fresh = study.ask_many(3)
+    study.tell(known.id, 4.0)
+    content, words = FILES[name]
+    ids = {"KNOWN": known.id, "OK": ok.id, "ID": fresh.id, "KEY": study._row.key, "SECOND": repr(float(known.x[1]))}
+
+    def filled(text):
+        for short, id_ in ids.items():
+            text = text.replace(short, id_)
+        return text
+
+    path = tmp_path / name
+    if content is None:
+        path.mkdir()
+    elif content == "cut":
+        pq.write_table(pa.table({"id": [fresh.id], "answer": [1.0]}), path)
+        path.write_bytes(path.read_bytes()[:-20])
+    elif isinstance(content, dict):
+        pq.write_table(
+            pa.table({k: [filled(v) if isinstance(v, str) else v for v in c] for k, c in content.items()}), path
+        )
+    elif content is not ...:
+        path.write_bytes(filled(content.decode("latin-1")).encode("latin-1"))
+    if through == "python":
+        with pytest.raises(ms.InvalidInput) as caught:
+            import_answers(study, path)
+        text = one_line(caught.value)
+    else:
+        code, out, text = command("answers", "import", "tea", name, "--db", "tea.db")
+        assert (code, out) == (2, "")
+        one_line(text.strip())
+    assert filled(words) in text
+    assert study.progress().total == 1
+    assert import_answers(study, _csv(tmp_path, f"id,answer\n{ok.id},1\n")) == {"taken": 1, "surplus": 0, "known": 0}
+
+
+def _csv(folder, text, encoding="utf-8"):
+    (folder / "good.csv").write_bytes(text.encode(encoding))
+    return folder / "good.csv"
+
+
+def test_files_as_programs_write_them(study, tmp_path):
+    a, b, c, d = (q.id for q in study.ask_many(4))
+    text = f"\ufeffid;strength;answer\r\n{a};1,5; 6 \r\n{b};2;\r\n;;\r\n\r\n{c};;-1e1\r\n{c};;-10\r\n"
+    assert import_answers(study, _csv(tmp_path, text)) == {"taken": 2, "surplus": 0, "known": 0}
+    assert import_answers(study, _csv(tmp_path, f'answer,"id"\n+2.5,"{b}"\n6,{a}')) == {
+        "taken": 1,
+        "surplus": 0,
+        "known": 1,
+    }
+    assert import_answers(study, _csv(tmp_path, f"id\tanswer\n{d}\t0\n"))["taken"] == 1
+    assert import_answers(study, _csv(tmp_path, "id,answer\n")) == {"taken": 0, "surplus": 0, "known": 0}
+    assert [row["answer"] for row in study.answers()] == [6.0, 2.5, -10.0, 0.0]
+
+
+def test_a_spreadsheet_of_many_languages_comes_back(tmp_path):
+    box = [(0.1, 0.7), (-1e6, 1e6), (0, 1 / 3)]
+    study = ms.create_study(tmp_path / "tea.db", "tea", **TINY, features=["Stärke", "ID", "a,b;c"], box=box)
+    path = tmp_path / "questions.csv"
+    assert export_open(study, path, 3) == 3
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    assert head == 'id,Stärke,feature ID,"a,b;c",answer'
+    rows = [line.split(",") for line in lines]
+    german = [
+        [id_, *(f"{float(x):.4f}".replace(".", ",") for x in xs), f"{i},5"] for i, (id_, *xs, _) in enumerate(rows)
+    ]
+    lines = ['ID;STÄRKE;Feature id;"A,B;C";Answer', *(";".join(row) for row in german)]
+    path.write_bytes("\r\n".join(lines).encode("utf-8-sig"))
+    assert import_answers(study, path)["taken"] == 3
+    assert [row["answer"] for row in study.answers()] == [0.5, 1.5, 2.5]
+    # Two rows change places in one column only.
+    first, *others = study.ask_many(20)
+    other = next(q for q in others if q.x[1] != first.x[1])
+    path.write_text(f"id;feature ID;answer\n{first.id};{other.x[1]:.3f};1\n", encoding="utf-8")
+    with pytest.raises(ms.InvalidInput, match=r"line 2: question .* asks ID = .*sorted by itself\?\); nothing"):
+        import_answers(study, path)
+    assert study.progress().total == 3
+
+
+@pytest.mark.parametrize(
+    ("cell", "x", "same"),
+    [
+        ("16", 16.0, True),
+        ("16.000001", 16.0, True),
+        ("16.001", 16.0, False),
+        ("0.3", 0.3333, True),
+        ("0.4", 0.3333, False),
+        ("1.23E+05", 123_456.0, True),
+        ("1.24E+05", 123_456.0, False),
+        (np.float32(0.1).item(), 0.1, True),
+        (0.11, 0.1, False),
+        ("-0", 0.0, True),
+        ("nan", 0.0, False),
+        ("1e999", 0.0, False),
+        ("1e999999999", 0.0, False),
+        ("strong", 1.0, False),
+        (b"1", 1.0, False),
+    ],
+)
+def test_values_are_the_same_up_to_their_digits(cell, x, same):
+    assert same_value(cell, x) is same
+
+
+def test_a_file_with_answers_is_not_replaced(study, command, tmp_path):
+    path = tmp_path / "monday.csv"
+    assert command("answers", "export", "tea", "monday.csv", "--open", "--count", "2", "--db", "tea.db")[0] == 0
+    path.write_text(path.read_text() + "typed in,by hand\n")
+    before = path.read_text()
+    for args in (("--open",), ()):
+        code, out, err = command("answers", "export", "tea", "monday.csv", *args, "--db", "tea.db")
+        assert (code, out) == (2, "")
+        assert "monday.csv is there already" in one_line(err.strip())
+        assert "--force" in err
+    assert (path.read_text(), study.progress().out) == (before, 2)
+    with pytest.raises(ms.InvalidInput, match="is there already"):
+        export_answers(study, path)
+    assert command("answers", "export", "tea", "monday.csv", "--open", "--force", "--db", "tea.db")[0] == 0
+    assert "typed in" not in path.read_text()
+    filled = path.read_text()
+    # Nothing is left to hand out: the exit code of `ask`, and no file is touched.
+    for name, more in (("tuesday.csv", ()), ("monday.csv", ("--force",))):
+        code, out, err = command("answers", "export", "tea", name, "--open", *more, "--db", "tea.db")
+        assert (code, out) == (5, "")
+        assert f"{name} was not written" in one_line(err.strip())
+        assert "waiting: all questions of this round are out" in err
+    assert (path.read_text(), (tmp_path / "tuesday.csv").exists()) == (filled, False)
+    released = json.loads(command("release", "tea", "--json", "--db", "tea.db")[1])
+    assert released == {"released": study.progress().size}
+    assert (study.progress().out, study.progress().state) == (0, "asking")
+    assert command("release", "tea", "--db", "tea.db")[1] == "0 questions released\n"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_open_questions_go_out_and_come_back(tmp_path, kind):
+    names = ["=1+1", "id", "@cmd"]
+    study = ms.create_study(tmp_path / "tea.db", "tea", **TINY, features=names)
+    path = tmp_path / f"questions.{kind}"
+    assert export_open(study, path, 5) == 5
+    assert study.progress().out == 5
+    if kind == "csv":
+        head, *lines = path.read_text().splitlines()
+        assert head == "id,'=1+1,feature id,'@cmd,answer"
+        first = lines[0].split(",")
+        path.write_text("\n".join([head, *(f"{line}{i}" for i, line in enumerate(lines))]))
+        assert float(first[1]) == study._storage.round(0)[0].queries[0, 0]
+    else:
+        table = pq.read_table(path)
+        assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "answer"]
+        pq.write_table(table.set_column(4, "answer", pa.array([0, 1, 2, None, 4])), path)
+    taken = import_answers(study, path)["taken"]
+    assert taken == (5 if kind == "csv" else 4)
+    study.release()
+    q = study.ask_many(100)[-1]
+    study.tell(q.id, 9.0)
+    out = tmp_path / f"answers.{kind}"
+    assert export_answers(study, out) == taken + 1
+    if kind == "parquet":
+        assert pq.read_table(out).column("answer").to_pylist()[:3] == [0.0, 1.0, 2.0]
+    else:
+        assert out.read_text().splitlines()[0] == "id,round,'=1+1,feature id,'@cmd,surplus,answer"
+    assert import_answers(study, out) == {"taken": 0, "surplus": 0, "known": taken + 1}
+    with pytest.raises(ms.InvalidInput, match="cannot be written"):
+        export_open(study, tmp_path / "no" / f"x.{kind}")
+    with pytest.raises(ms.InvalidInput, match="cannot be written"):
+        export_answers(study, tmp_path / "no" / f"x.{kind}")
+
+
+def test_every_formula_is_made_harmless():
+    for cell in ("=1", "+1", "-1", "@a", "\ta", "\ra"):
+        assert harmless(cell) == f"'{cell}"

@@ -1,0 +1,84 @@
+"""Driving a study with a callable: failures, Ctrl-C, and two drivers at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from study_cases import SMALL
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from kill_study import oracle  # noqa: E402
+
+
+def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
+    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
+    calls = 0
+
+    def failing(queries, repeats):
+        nonlocal calls
+        calls += 1
+        if calls > 5:
+            raise TimeoutError("no answer")
+        return oracle(queries, repeats)
+
+    with pytest.raises(ms.OracleError, match=r"raised \(TimeoutError: no answer\); all answers before are stored"):
+        ms.run_study(study, failing, workers=1, batch=3)
+    assert study.progress().total == 15
+    for bad, words in (
+        (lambda queries, repeats: [["a"]], "convert them to float"),
+        (lambda queries, repeats: [[np.nan]], "answered nan"),
+        (lambda queries, repeats: [1.0, 2.0], "needed is shape"),
+    ):
+        with pytest.raises(ms.OracleError, match=words):
+            ms.run_study(study, bad, workers=1)
+    ranged = ms.create_study(tmp_path / "a.db", "rating", **SMALL, answer_range=(0, 1))
+    with pytest.raises(ms.OracleError, match="the answer is 9: give a number from 0 to 1"):
+        ms.run_study(ranged, lambda queries, repeats: [[9.0]])
+    assert ms.run_study(study, oracle, batch=50) == ms.recover(oracle, **SMALL)
+
+
+def test_ctrl_c_stores_what_has_come(tmp_path):
+    code = (
+        "import sys, time; from kill_study import oracle; import mixsense as ms\n"
+        "def slow(queries, repeats):\n"
+        "    time.sleep(0.05)\n"
+        "    print('asked', flush=True)\n"
+        "    return oracle(queries, repeats)\n"
+        "ms.run_study(ms.load_study(sys.argv[1], 'lab'), slow, workers=3)\n"
+    )
+    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "a.db"],
+        cwd=ROOT / "benchmarks",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for _ in range(10):
+        process.stdout.readline()
+    process.send_signal(2)
+    rest, stderr = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in stderr
+    assert study.progress().total == 10 + rest.count("asked")  # all that was answered, the calls in flight included
+    assert ms.run_study(study, oracle, batch=50) == ms.recover(oracle, **SMALL)
+
+
+def test_two_drivers_share_a_study(tmp_path):
+    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
+    code = (
+        "import sys; from kill_study import oracle; import mixsense as ms\n"
+        "print(ms.run_study(ms.load_study(sys.argv[1], 'lab'), oracle, workers=2, batch=5, take_over=False).to_json())"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "a.db"]
+    both = [subprocess.Popen(command, cwd=ROOT / "benchmarks", stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    same = ms.recover(oracle, **SMALL)
+    for process in both:
+        assert ms.Recovery.from_json(process.communicate(timeout=120)[0]) == same
+    assert (study.progress().surplus, study.progress().expired) == (0, 0)

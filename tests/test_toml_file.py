@@ -1,0 +1,41 @@
+"""TOML files, as editors write them and as people break them."""
+
+from __future__ import annotations
+
+import pytest
+
+import mixsense as ms
+from mixsense.toml_file import read_toml
+
+TEXT = 'name = "tea"\ntext = """a\nb"""\n[endpoint]\nrate = 2\n'
+SAID = {"name": "tea", "text": "a\nb", "endpoint": {"rate": 2}}
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_what_editors_write(tmp_path, mark, end):
+    (tmp_path / "a.toml").write_bytes(mark + TEXT.replace("\n", end).encode())
+    assert read_toml(tmp_path / "a.toml", "docs/studies.md") == SAID
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a = = 1", "a.toml is not a TOML file (Invalid value"),
+        (b"a = 1\na = 1", "a.toml is not a TOML file (Cannot overwrite"),
+        (b"a = '\xff'", "a.toml is not a TOML file ('utf-8' codec"),
+        (b"\0", "a.toml is not a TOML file (Invalid"),
+        (b"a = " + 10_000 * b"[", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, content, words):
+    (tmp_path / "a.toml").write_bytes(content)
+    with pytest.raises(ms.InvalidInput) as caught:
+        read_toml(tmp_path / "a.toml", "docs/studies.md")
+    assert words in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_a_folder_cannot_be_read(tmp_path):
+    with pytest.raises(ms.InvalidInput, match="cannot be read"):
+        read_toml(tmp_path, "docs/studies.md")
