@@ -46,10 +46,8 @@ class HTTPOracle:
         nothing but well-known harmless headers is taken.
     features : sequence of str, optional
         Names of the query's entries, for "$features".
-    rate : float, optional
-        At most this many requests are sent in a second, retries included.
-    concurrency : int
-        At most this many requests are out at a time.
+    rate, concurrency : float, int
+        At most this many requests are sent in a second, retries included, and are out at a time.
     timeout : float
         Seconds for one request.
     retries : int
@@ -65,10 +63,8 @@ class HTTPOracle:
 
     Attributes
     ----------
-    count : int
-        Answers given so far.
-    requests : int
-        Requests sent so far.
+    count, requests : int
+        Answers given and requests sent so far.
 
     Notes
     -----
@@ -79,9 +75,8 @@ class HTTPOracle:
     at the latest when the oracle is closed, which raises then. With ``fresh=True`` no reply can get to a wrong request.
 
     Secrets, that is what comes from the environment and the address's query, are hidden in all messages, also where the
-    service repeats them escaped, in base 64 or in part: no eight letters in a row of one are shown. What looks like a
-    secret in plain is a guess by names and by values: a short password in a body under a name that says nothing is
-    taken as it is.
+    service repeats them escaped, in base 64 or in part: no eight letters in a row of one are shown. That something
+    looks like a secret is a guess: a short password in a body under a name that says nothing is taken as it is.
 
     Examples
     --------

@@ -34,14 +34,11 @@ class Body:
 
     Parameters
     ----------
-    template : str, dict or list
-        JSON text, or the structure itself.
-    features : sequence of str, optional
-        Names of the query's entries, in their order.
+    template, features : str, dict or list; sequence of str, optional
+        JSON text, or the structure itself; names of the query's entries, in their order.
     secrets : Secrets, optional
         Where the values of the environment are kept: ``env:NAME`` in a text of the body stands for the environment
-        variable NAME. It is filled in when the body is sent, and never shown. What looks like a secret in plain, by its
-        name or by its value, is refused.
+        variable NAME, filled in when the body is sent, and never shown. What looks like a secret in plain is refused.
 
     Examples
     --------
@@ -68,9 +65,8 @@ class Body:
         try:
             json.dumps(template, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidInput(
-                f"the body cannot be written as JSON ({error}): give text, numbers, lists, dicts"
-            ) from None
+            why = f"the body cannot be written as JSON ({error}): give text, numbers, lists, dicts"
+            raise InvalidInput(why) from None
         self._template = template
         self._sent: set[int] = set()
         self._whole = self.private = False
