@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import socket
 import ssl
 import sys
 import threading
@@ -98,6 +99,22 @@ class Service:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def raw_server(serve: Callable[[socket.socket], Any]) -> tuple[socket.socket, str]:
+    """Accept connections and give each to `serve` in a thread; returns the listening socket and its address."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def loop() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(client,), daemon=True).start()
+
+    threading.Thread(target=loop, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
 class Chance:

@@ -79,6 +79,7 @@ def test_threads_take_turns():
         ("sys.exit('no model')", r"exit code 1 before it answered; its last words: no model"),
         ("input(); raise ValueError('boom')", r"exit code 1 .*last words: ValueError: boom"),
         ("os.kill(os.getpid(), 9)", r"exit code -9"),
+        ("import subprocess; subprocess.Popen(['sleep', '60']); sys.exit(3)", r"exit code 3"),
         ("input(); os.close(1); time.sleep(60)", "closed its output"),
         ("print(1, flush=True); time.sleep(60)", "wrote '1' without being asked"),
         ("input(); print('1.5', end='', flush=True)", "exit code 0 before it answered"),
@@ -296,12 +297,33 @@ def test_close_ends_the_program(code, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "input(); sys.exit('bad ' + os.environ['MODEL_KEY'])",
+        "print('x' * 112 + json.loads(input())['token'], flush=True); input()",
+        "input(); print(os.environ['MODEL_KEY'], flush=True, end=''); time.sleep(60)",
+        "input(); print(1); print(os.environ['MODEL_KEY'], flush=True); input()",
+        "input(); print(json.dumps({os.environ['MODEL_KEY']: 1}), flush=True); input()",
+    ],
+)
+def test_a_secret_that_a_program_repeats_is_hidden(code, monkeypatch):
+    monkeypatch.setenv("MODEL_KEY", "tok3n-with-9-parts")
+    with program(code, body={"x": "$x", "token": "env:MODEL_KEY"}, timeout=1) as oracle:
+        with pytest.raises(ms.OracleError) as caught:
+            oracle(X[:1], 1)
+    for text in (str(caught.value), repr(caught.value.data), repr(caught.value.__context__)):
+        assert "tok3n" not in text
+    with ms.CommandOracle("python model.py --key tok3n") as oracle:
+        assert repr(oracle) == "CommandOracle('python …')"
+
+
+@pytest.mark.parametrize(
     ("command", "words"),
     [
         ([], "give the program"),
         ("", "give the program"),
         ("python 'x", "cannot be split"),
-        (["python", 3], "holds 3"),
+        (["python", 3], "an entry of type int"),
         (["a\0b"], "holds"),
         (None, "give the program"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from http_service import MODELS, Service, two_models
+from http_service import MODELS, Service, raw_server, two_models
 from mixsense.oracles.abilities import Callers, Closing, Stoppable
 from mixsense.oracles.preflight import cost
 from mixsense.oracles.retrying import backoff, retry_after
@@ -210,22 +210,6 @@ def test_retry_after_of_every_kind(text, seconds):
 
 def test_a_thousand_retries_do_not_overflow():
     assert 15 <= backoff(5000) <= 30
-
-
-def raw_server(serve):
-    """Accept connections and give each to `serve` in a thread; returns (socket, address)."""
-    server = socket.create_server(("127.0.0.1", 0))
-
-    def loop():
-        while True:
-            try:
-                client, _ = server.accept()
-            except OSError:
-                return
-            threading.Thread(target=serve, args=(client,), daemon=True).start()
-
-    threading.Thread(target=loop, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n"])

@@ -50,6 +50,53 @@ def test_wrong_bodies_are_refused(template, features, words):
         Body(template, features)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"x": "$x", "api_key": "abc"},
+        {"x": "$x", "apiKey": "abc"},
+        {"x": "$x", "auth": {"password": "abc"}},
+        {"x": "$x", "access-token": ["abc"]},
+        {"x": "$x", "jwt": "abc"},
+        {"x": "$x", "note": "Bearer abc"},
+        {"x": "$x", "key": "abcf3a9c1d27b604e58a1b2c3d4e5f60718"},
+        ["$x", "env:HOME abcf3a9c1d27b604e58a1b2c3d4e5f60718"],
+        {"x": "$x", "token": "$$abc"},
+    ],
+)
+def test_a_secret_in_the_body_comes_from_the_environment(body):
+    for given in (body, json.dumps(body)):
+        with pytest.raises(ms.InvalidInput, match=r"looks like a secret.*env:NAME") as caught:
+            Body(given)
+        assert "abc" not in str(caught.value)
+
+
+def test_a_body_takes_secrets_from_the_environment_and_keeps_them(monkeypatch):
+    monkeypatch.setenv("KEY", 'a "b"')
+    body = Body({"x": "$x", "api_key": "env:KEY", "password": "", "key": "income", "max_tokens": 5})
+    sent = json.loads(body.fill(np.ones(1)))
+    assert (sent["api_key"], sent["key"], body.private) == ('a "b"', "income", True)
+    assert not Body('"$x"').private
+    # What tells bodies apart does not depend on the secret, and does not hold it.
+    first = body.fingerprint
+    monkeypatch.setenv("KEY", "other")
+    assert (
+        Body({"key": "income", "api_key": "env:KEY", "x": "$x", "password": "", "max_tokens": 5}).fingerprint == first
+    )
+    assert Body('"$x"').fingerprint != first
+    with pytest.raises(ms.InvalidInput, match="NOT_THERE is not set"):
+        Body({"x": "$x", "api_key": "env:NOT_THERE"})
+    monkeypatch.setenv("KEY", "a\nb")
+    with pytest.raises(ms.InvalidInput, match="KEY holds what is not printable"):
+        Body({"x": "$x", "api_key": "env:KEY"})
+
+
+def test_a_body_that_cannot_be_read_is_not_shown():
+    with pytest.raises(ms.InvalidInput, match="is not JSON") as caught:
+        Body("{'api_key': 'abc', 'x': '$x'}")
+    assert "abc" not in str(caught.value)
+
+
 def test_body_must_fit_the_query():
     for template, words in (('["$x[5]", "$x[0]"]', "count from 0"), ('["$x[0]"]', r"never sends 'x\[1\]'")):
         with pytest.raises(ms.InvalidInput, match=words):
@@ -64,6 +111,18 @@ def test_body_must_fit_the_query():
 )
 def test_path_finds_the_number(path, raw):
     assert Answer(path).read(raw.encode()) == 3.0
+
+
+def test_a_name_that_is_there_twice_is_refused():
+    with pytest.raises(ms.OracleError, match="it has 'y' twice"):
+        Answer("y").read(b'{"y": 1, "y": 2}')
+
+
+@pytest.mark.parametrize("depth", [500, 900, 950, 980, 990, 995, 1000, 100_000])
+def test_an_answer_that_is_nested_deeply_is_refused(depth):
+    for raw in (b"[" * depth + b"]" * depth, b'{"y": ' * depth + b"1" + b"}" * depth):
+        with pytest.raises(ms.OracleError, match="answer"):
+            Answer("y").read(raw)
 
 
 @pytest.mark.parametrize("path", [".a", "a..b", "a[", "a[-1]", "[x]", 'a["b]', None])

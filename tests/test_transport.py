@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import html
 import json
 import shutil
 import ssl
 import subprocess
 import sys
+from urllib.parse import quote, quote_plus
 
 import numpy as np
 import pytest
 
 import mixsense as ms
-from http_service import Service
+from http_service import Service, raw_server
+from mixsense.oracles.preflight import preflight
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -57,6 +62,196 @@ def test_wrong_headers_are_refused(headers, words):
     with pytest.raises(ms.InvalidInput, match=words) as caught:
         ms.HTTPOracle("http://127.0.0.1:9/", headers=headers)
     assert "abc" not in str(caught.value)
+
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhYmMifQ.Zk3vQ9xLmT2pR7wYb4Nd"
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Auth", "Auth", "jwt", "Bearer", "X-Access", "X-Api", "X-Whatever", "Cookie", "Sid"]
+)
+def test_a_header_that_is_not_known_to_be_harmless_comes_from_the_environment(name, monkeypatch):
+    with pytest.raises(ms.InvalidInput, match="looks like a secret") as caught:
+        ms.HTTPOracle("http://127.0.0.1:9/", headers={name: "abc"})
+    assert "abc" not in str(caught.value)
+    monkeypatch.setenv("SCORE_TOKEN", "abc")
+    ms.HTTPOracle("http://127.0.0.1:9/", headers={name: "env:SCORE_TOKEN", "X-Request-Id": "$id"}).close()
+
+
+@pytest.mark.parametrize(
+    "value", ["Bearer abc", "Basic YWJj", JWT, "f3a9c1d27b604e58a1b2c3d4e5f60718", "sk-abcdefghijkl", "env:T " + JWT]
+)
+@pytest.mark.parametrize("name", ["User-Agent", "X-Client", "Accept"])
+def test_a_harmless_header_with_a_secret_in_it_is_refused(name, value, monkeypatch):
+    monkeypatch.setenv("T", "t")
+    with pytest.raises(ms.InvalidInput, match="looks like a secret") as caught:
+        ms.HTTPOracle("http://127.0.0.1:9/", headers={name: value})
+    assert value not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["hooks/f3a9c1d27b604e58a1b2c3d4e5f60718", f"{JWT}/score", "x/sk-abcdefghijkl"])
+def test_a_secret_in_the_path_comes_from_the_environment(path, monkeypatch):
+    with pytest.raises(ms.InvalidInput, match=r"path looks like a secret.*env:NAME") as caught:
+        ms.HTTPOracle(f"http://127.0.0.1:9/{path}")
+    assert path.split("/")[-1] not in str(caught.value)
+    for harmless in ("v1/models/churn-2024-01-v2-final:predict", "m/123e4567-e89b-12d3-a456-426614174000", "a/b.c~d"):
+        ms.HTTPOracle(f"http://127.0.0.1:9/{harmless}").close()
+
+
+SECRET = 'p/ä"+ s3cret <&> Qx9%'
+
+
+def forms(secret=SECRET):
+    """A secret as services repeat it."""
+    raw = secret.encode()
+    return {
+        "plain": secret,
+        "half": secret[: len(secret) // 2 + 2],
+        "json": json.dumps(secret),
+        "json in letters": json.dumps(secret, ensure_ascii=False),
+        "json in php": json.dumps(secret).replace("/", "\\/"),
+        "percent": quote(secret, safe=""),
+        "small percent": quote(secret, safe="").lower(),
+        "plus": quote_plus(secret),
+        "html": html.escape(secret),
+        "base64": base64.b64encode(raw).decode(),
+        "base64 of more": base64.b64encode(b"k" + raw + b"!").decode(),
+        "url base64": base64.urlsafe_b64encode(b"u:" + raw).decode().rstrip("="),
+        "hex": raw.hex(),
+        "capitals": secret.upper(),
+        "repr": repr(secret),
+    }
+
+
+def parts(text):
+    """Every eight letters in a row, blanks aside: what must not be seen."""
+    text = text.lower()
+    return {text[i : i + 8] for i in range(len(text) - 7)}
+
+
+def assert_hidden(error, sent):
+    seen = f"{error} {error!r} {error.data} {vars(error)}"
+    context = error.__context__
+    while context is not None:
+        seen += f"{context!r} {vars(context)}"
+        context = context.__context__
+    seen = seen.lower()
+    assert "s3cret" not in seen
+    for form in sent.values():
+        assert not [part for part in parts(form) if part in seen]
+
+
+@pytest.mark.parametrize("status", [200, 400, 503])
+@pytest.mark.parametrize("form", list(forms()))
+def test_a_secret_that_a_service_repeats_is_hidden_in_every_form(form, status, monkeypatch):
+    monkeypatch.setenv("KEY", SECRET)
+    repeated = forms()[form]
+    # At the place where a message is cut, and after blanks that a message leaves out.
+    for before in ("", "x" * 100, "x" * 112, " " * 470 + "x" * 105, "\n" * 3):
+        reply = status, {"Retry-After": "9999"}, f"{before}{repeated} y".encode()
+        with Service(lambda call, reply=reply: reply) as service:
+            with ms.HTTPOracle(service.url, body={"x": "$x", "auth": {"k": "env:KEY"}}, retries=0) as oracle:
+                with pytest.raises(ms.OracleError) as caught:
+                    oracle(X[:1], 1)
+            assert service.calls[0].body["auth"] == {"k": SECRET}
+        assert_hidden(caught.value, {form: repeated})
+        if len(before) < 100:
+            assert "[KEY]" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"garbage %s\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n12%s",
+        b"HTTP/1.1 200 OK\r\n%s\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n%s 12",
+        b"HTTP/1.1 307 x\r\nLocation: /%s\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 307 x\r\nLocation: http://%s/\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 302 x\r\nLocation: http://127.0.0.1:1/%s\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 %s x\r\n\r\n",
+    ],
+)
+def test_a_secret_is_hidden_wherever_it_comes_back(raw, monkeypatch):
+    token = "tok3n-with-9-parts"
+    monkeypatch.setenv("KEY", token)
+    server, url = raw_server(lambda client: (client.recv(65536), client.sendall(raw.replace(b"%s", token.encode()))))
+    with server, ms.HTTPOracle(f"{url}hook/env:KEY?k=env:KEY", retries=0, timeout=0.3) as oracle:
+        assert token not in repr(oracle)
+        with pytest.raises(ms.OracleError) as caught:
+            oracle(X[:1], 1)
+        assert_hidden(caught.value, {"token": token})
+
+
+def test_the_environment_is_filled_into_path_query_and_body(monkeypatch):
+    monkeypatch.setenv("KEY", "a/b c&d")
+    with Service(lambda call: 4.5) as service:
+        url = service.url.replace("score", "hook/env:KEY/s?key=env:KEY&v=2")
+        with ms.HTTPOracle(url, body={"x": "$x", "note": "id env:KEY!", "plain": "$$env:KEY"}) as oracle:
+            assert oracle(X[:1], 1) == 4.5
+            assert repr(oracle) == f"HTTPOracle('http://127.0.0.1:{service.port}/hook/env:KEY/s')"
+        assert service.calls[0].path == "/hook/a%2Fb%20c%26d/s?key=a%2Fb%20c%26d&v=2"
+        assert service.calls[0].body["note"] == "id a/b c&d!"
+        assert service.calls[0].body["plain"] == "$a/b c&d"
+
+
+def test_each_value_of_the_query_is_hidden():
+    values = ["hunter2", "abc", "a b/c+d", "alice"]
+    for query in ("pw=hunter2&key=abc&q=a%20b%2Fc%2Bd&user=alice", "pw=hunter2&key=abc&q=a+b%2fc%2bd&user=alice"):
+        with Service(lambda call: (403, {}, f"{' '.join(values)} | {call.path}".encode())) as service:
+            with ms.HTTPOracle(f"{service.url}?{query}") as oracle, pytest.raises(ms.OracleError) as caught:
+                oracle(X[:1], 1)
+        for value in (*values, query):
+            assert value not in str(caught.value).replace("hint", "")
+    # A word of ours stays readable although it is a value of the query, too.
+    with Service(lambda call: (200, {}, b"json")) as service:
+        with ms.HTTPOracle(f"{service.url}?format=json") as oracle:
+            with pytest.raises(ms.OracleError, match=r"the answer '\[query\]' is not JSON"):
+                oracle(X[:1], 1)
+
+
+def test_another_host_sees_harmless_headers_only(monkeypatch):
+    monkeypatch.setenv("KEY", "tok3n-with-9-parts")
+    headers = {"X-Auth": "env:KEY", "X-Client": "audit", "X-Version": "env:KEY", "X-Whatever": "$id"}
+    with Service(total) as other, Service(lambda call: (307, {"Location": other.url}, b"")) as service:
+        hosts = [f"127.0.0.1:{other.port}"]
+        with ms.HTTPOracle(service.url, headers=headers, hosts=hosts) as oracle:
+            assert oracle(X[:1], 1) == 3.0
+        assert service.calls[0].headers["X-Auth"] == "tok3n-with-9-parts"
+        seen = {name.lower() for name in other.calls[0].headers}
+        assert seen == {"host", "content-type", "accept", "accept-encoding", "user-agent", "x-client", "content-length"}
+        with ms.HTTPOracle(service.url, body={"x": "$x", "k": "env:KEY"}, hosts=hosts) as oracle:
+            with pytest.raises(ms.OracleError, match="must not see the secret that is sent"):
+                oracle(X[:1], 1)
+        assert len(other.calls) == 1
+    # Nor does a service get at another secret of the environment by a redirect, or give ours away.
+    with Service(total) as other:
+        for where in (f"{other.url}?k=tok3n-with-9-parts", f"{other.url}?k=env:HOME"):
+            with Service(lambda call, where=where: (307, {"Location": where}, b"")) as service:
+                with ms.HTTPOracle(service.url, headers=headers, hosts=[f"127.0.0.1:{other.port}"]) as oracle:
+                    with contextlib.suppress(ms.OracleError):
+                        oracle(X[:1], 1)
+        assert [call.path for call in other.calls] == ["/score?k=env:HOME"]
+
+
+def test_cookies_of_another_host_are_not_sent_to_ours():
+    def here(call):
+        return (307, {"Location": other.url}, b"") if call.number == 1 else float(call.headers["Cookie"] is None)
+
+    with Service(lambda call: (200, {"Set-Cookie": "a=b"}, b'{"y": 3}')) as other, Service(here) as service:
+        with ms.HTTPOracle(service.url, hosts=[f"127.0.0.1:{other.port}"]) as oracle:
+            with oracle.caller(fresh=False, cookies=True) as caller:
+                assert caller(X[:2], 1).tolist() == [[3.0], [1.0]]
+
+
+def test_no_secret_in_the_preflight(monkeypatch):
+    monkeypatch.setenv("KEY", SECRET)
+    with Service(lambda call: (400, {}, json.dumps(call.body).encode())) as service:
+        with ms.HTTPOracle(service.url, body={"token": "env:KEY", "x": "$x"}) as oracle:
+            report = preflight(oracle, 3)
+    assert "s3cret" not in json.dumps(report.to_dict()) + report.summary()
+    assert "[KEY]" in report.summary()
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, one_line
+from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
+from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 
 SETTLE = 0.002
@@ -89,7 +90,8 @@ class CommandOracle:
         self._command = _as_command(command)
         self._timeout = as_float("timeout", timeout, "seconds for one answer", 0.0, strict=True)
         self._settle = as_float("settle", settle, "seconds of silence after an answer", 0.0)
-        self._body, self._answer = Body(body, features), Answer(answer)
+        self._show = (secrets := Secrets()).show
+        self._body, self._answer = Body(body, features, secrets), Answer(answer, self._show)
         self._lock = threading.Lock()
         self._halts: set[threading.Event] = set()
         self._program: Program | None = None
@@ -127,8 +129,9 @@ class CommandOracle:
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         if self._program is None:
-            self._program, self._repeats_ids = Program(self._command), False
+            self._program, self._repeats_ids = Program(self._command, self._show), False
             weakref.finalize(self, self._program.end)  # where nobody closes it
+            self._program.start()
         name = uuid.uuid4().hex
         settle = 0.0 if self._repeats_ids else self._settle
         line = self._program.ask(self._body.fill(x, name), self._timeout, settle, halt)
@@ -158,7 +161,7 @@ class CommandOracle:
             program, self._program = self._program, None
             left = program.end(PATIENCE) if program is not None else []
         if left:
-            text = one_line(left[0], 120)
+            text = self._show(left[0], 120)
             raise OracleError(
                 f"the program {self._command[0]} wrote {text!r} without being asked, seen when it ended: "
                 "none of its answers can be trusted; it must write one line for each query, and nothing else",
@@ -184,10 +187,11 @@ def _as_command(command: Any) -> list[str]:
         try:
             command = shlex.split(command)
         except ValueError as error:
-            raise InvalidInput(f"the command {command!r} cannot be split ({error}): {hint}") from None
+            raise InvalidInput(f"the command cannot be split ({error}): {hint}") from None  # it may hold a key
     if isinstance(command, bytes) or not isinstance(command, Sequence) or not command or not command[0]:
-        raise InvalidInput(f"the command is {command!r}: {hint}")
+        raise InvalidInput(f"the command is {shown(command, 20) if not command else type(command).__name__}: {hint}")
     for part in command:
         if not isinstance(part, (str, os.PathLike)) or "\0" in str(part):
-            raise InvalidInput(f"the command holds {part!r}: {hint}")
+            what = "a NUL" if isinstance(part, str) else f"an entry of type {type(part).__name__}"
+            raise InvalidInput(f"the command holds {what}: {hint}")
     return [os.fspath(part) for part in command]

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int, one_line
+from mixsense.checks import as_float, as_int
 from mixsense.errors import OracleError
 from mixsense.oracles.at_once import fill
 from mixsense.oracles.queries import as_queries
 from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
+from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
 
@@ -32,20 +33,21 @@ class HTTPOracle:
     Parameters
     ----------
     url : str
-        The address. Only its host is contacted, and those in `hosts` if a redirect (307, 308) leads there.
+        The address. Only its host is contacted, and those in `hosts` if a redirect (307, 308) leads there. ``env:NAME``
+        in its path or query stands for an environment variable; a path with what looks like a secret is refused.
     body : str, dict or list
         The JSON body, with placeholders for the query: "$x" (list of numbers), "$x[0]", "$features" (name: number),
-        "$features.NAME", "$id" (a fresh random id). See `mixsense.oracles.template.Body`.
+        "$features.NAME", "$id" (a fresh random id). See `mixsense.oracles.template.Body`. ``env:NAME`` in a text
+        stands for an environment variable.
     answer : str
         Where the number is in the JSON answer, such as ``result.score`` or ``outputs[0]``; "" if it is the answer.
     headers : mapping, optional
-        Name → value; ``env:NAME`` stands for an environment variable, and secrets are taken from there only.
+        Name → value; ``env:NAME`` stands for an environment variable, and secrets are taken from there only: in plain
+        nothing but well-known harmless headers is taken.
     features : sequence of str, optional
         Names of the query's entries, for "$features".
-    rate : float, optional
-        At most this many requests are sent in a second, retries included.
-    concurrency : int
-        At most this many requests are out at a time.
+    rate, concurrency : float, int
+        At most this many requests are sent in a second, retries included, and are out at a time.
     timeout : float
         Seconds for one request.
     retries : int
@@ -54,16 +56,15 @@ class HTTPOracle:
     limit : float
         Seconds for one question with all its retries.
     hosts : iterable of str, optional
-        Further hosts that a redirect may lead to; headers from the environment are not sent there.
+        Further hosts that a redirect may lead to. They see the harmless headers only; a body with a secret is not
+        sent there at all.
     fresh : bool
         A new connection for every request. Proxies of the environment are never used, cookies never sent back.
 
     Attributes
     ----------
-    count : int
-        Answers given so far.
-    requests : int
-        Requests sent so far.
+    count, requests : int
+        Answers given and requests sent so far.
 
     Notes
     -----
@@ -72,6 +73,10 @@ class HTTPOracle:
     an error: its answers could be shifted. What cannot be told from an answer is a reply too many that comes later than
     a millisecond after the one before it, when the next request is out; it is found when the reply after it has come,
     at the latest when the oracle is closed, which raises then. With ``fresh=True`` no reply can get to a wrong request.
+
+    Secrets, that is what comes from the environment and the address's query, are hidden in all messages, also where the
+    service repeats them escaped, in base 64 or in part: no eight letters in a row of one are shown. That something
+    looks like a secret is a guess: a short password in a body under a name that says nothing is taken as it is.
 
     Examples
     --------
@@ -96,14 +101,20 @@ class HTTPOracle:
         hosts: Iterable[str] | None = None,
         fresh: bool = False,
     ) -> None:
-        self._body, self._answer = Body(body, features), Answer(answer)
+        self._secrets = Secrets()
+        self._body, self._answer = Body(body, features, self._secrets), Answer(answer, self._secrets.show)
         self._concurrency = as_int("concurrency", concurrency, 1, "the most requests at a time")
         self._timeout = min(as_float("timeout", timeout, "seconds for one request", 0.0, strict=True), LONGEST_DELAY)
         self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
         self._limit = min(self._limit, LONGEST_DELAY)
         self._retries = as_int("retries", retries, 0, "how often a question is sent again")
         self._pace = Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
-        self._connections = Connections(Target.parse(url), Headers(headers), hosts or (), self._concurrency, fresh)
+        target = Target.parse(url)
+        target.refuse_secrets()
+        target.hide_query(self._secrets)
+        self._connections = Connections(
+            target, Headers(headers, self._secrets), hosts or (), self._concurrency, fresh, private=self._body.private
+        )
         self._start()
 
     def _start(self) -> None:
@@ -176,13 +187,13 @@ class HTTPOracle:
                 return self._number(reply)
             last = f"status {reply.status}"
             if not may_pass(reply.status):
-                what = one_line(reply.content, 120) or "no text"
+                what = self._secrets.show(reply.content, 120) or "no text"
                 raise self._error(
                     f"POST {asked}: refused with status {reply.status} ({what}): {remedy(reply.status)}",
                     status=reply.status,
                 )
         status = None if reply is None else reply.status
-        came = f", {one_line(reply.content, 120)}" if reply is not None and reply.content else ""
+        came = f", {self._secrets.show(reply.content, 120)}" if reply is not None and reply.content else ""
         raise self._error(
             f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
             "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",
@@ -199,13 +210,15 @@ class HTTPOracle:
     def _number(self, reply: Reply) -> float:
         packed = reply.headers.get("content-encoding", "identity").strip().lower()
         if packed not in ("", "identity"):
+            how = self._secrets.show(packed, 40)
             raise self._error(
-                f"POST {reply.target}: the answer is packed ({one_line(packed, 40)}), which was not asked for: "
+                f"POST {reply.target}: the answer is packed ({how}), which was not asked for: "
                 "let the service send plain JSON"
             )
         if not reply.framed and reply.content[-1:] in _OPEN_ENDED:
+            text = self._secrets.show(reply.content, 120)
             raise self._error(
-                f"POST {reply.target}: the answer {one_line(reply.content, 120)} has no length, and may be torn: "
+                f"POST {reply.target}: the answer {text} has no length, and may be torn: "
                 "let the service send a Content-Length, or an object around the number"
             )
         try:
@@ -218,12 +231,9 @@ class HTTPOracle:
         return number
 
     def _error(self, message: str, **data: Any) -> OracleError:
-        data = {key: self._hide(value) if isinstance(value, str) else value for key, value in data.items()}
-        return OracleError(self._hide(message), **data)
-
-    def _hide(self, text: str) -> str:
-        query = self._connections.target.query
-        return self._connections.headers.hide(text.replace(query, "[query]") if query else text)
+        hide = self._secrets.hide
+        data = {key: hide(value) if isinstance(value, str) else value for key, value in data.items()}
+        return OracleError(hide(message), **data)
 
     def _wait(self, attempt: int, reply: Reply | None) -> float:
         asked = retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
@@ -244,7 +254,7 @@ class HTTPOracle:
         other = object.__new__(HTTPOracle)
         other.__dict__.update(self.__dict__, _concurrency=1)  # the pace is shared: the rate is for all callers together
         ours = self._connections
-        other._connections = Connections(ours.target, ours.headers, ours.hosts, 1, fresh, cookies)
+        other._connections = Connections(ours.target, ours.headers, ours.hosts, 1, fresh, cookies, ours.private)
         other._start()
         return other
 

@@ -33,7 +33,7 @@ Show = Callable[[Any, int], str]
 
 
 class Program:
-    """A running program, and the three threads that write to it and read from it.
+    """A program, and the threads that start it, write to it and read from it; `start` it before it is asked.
 
     Parameters
     ----------
@@ -49,28 +49,44 @@ class Program:
     """
 
     def __init__(self, command: list[str], show: Show = one_line) -> None:
-        self.name, self._show = command[0], show
-        try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise InvalidInput(f"the program {command[0]!r} cannot be started ({why}): give its path") from None
+        self.name, self._command, self._show = command[0], command, show
+        self._process: subprocess.Popen[bytes]
+        self._launched = threading.Event()
+        self._no_start: Exception | None = None
+        self._threads: list[threading.Thread] = []
         self._questions: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lines: queue.Queue[bytes | None] = queue.Queue(AHEAD)  # None after the last
         self._partial = b""  # what came after the last line end
         self._last_words = bytearray()
         self._refused = threading.Event()  # it closed its input
         self._ended = False
-        work = (self._write, self._read_lines, self._read_tail)
-        self._writer, *self._readers = (threading.Thread(target=task, daemon=True) for task in work)
-        for thread in (self._writer, *self._readers):
-            thread.start()
+
+    def start(self) -> None:
+        """Start the program."""
+        # In a thread, where Ctrl-C cannot come between the start and the moment from which on it can be ended.
+        self._threads = [threading.Thread(target=self._launch, daemon=True)]
+        self._threads[0].start()
+        self._launched.wait()
+        if self._no_start is not None:
+            why = getattr(self._no_start, "strerror", None) or self._no_start
+            raise InvalidInput(f"the program {self.name!r} cannot be started ({why}): give its path")
+
+    def _launch(self) -> None:
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+            for work in (self._write, self._read_lines, self._read_tail):
+                self._threads.append(threading.Thread(target=work, daemon=True))
+                self._threads[-1].start()
+        except Exception as error:
+            self._no_start = error
+        finally:
+            self._launched.set()
 
     def ask(self, question: bytes, timeout: float, settle: float, halt: threading.Event) -> bytes:
         """Return the line that answers a question; more than one line, or one before the question, is an error.
@@ -107,7 +123,7 @@ class Program:
 
     def _get(self, seconds: float, halt: threading.Event) -> bytes | None:
         """Return the next line, None if there will be none; `queue.Empty` if none comes in time."""
-        end = time.monotonic() + seconds
+        end, exited = time.monotonic() + seconds, False
         while True:
             left = end - time.monotonic()
             try:
@@ -115,10 +131,11 @@ class Program:
             except queue.Empty:
                 if halt.is_set():
                     raise Halted(f"the program {self.name} was stopped before it answered") from None
-                if self._refused.is_set():
+                if self._refused.is_set() or exited:
                     return None
                 if left <= GLANCE:
                     raise
+                exited = self._process.poll() is not None  # once more: its last line may be on its way
 
     def _late(self, timeout: float) -> OracleError:
         wrote = f" (only {self._show(self._partial, 120)!r}, without a line end)" if self._partial else ""
@@ -178,38 +195,39 @@ class Program:
         patience : float
             Seconds that it has to end by itself, now that its input ends.
         """
-        if self._ended:
+        if self._ended or not self._threads or not self._launched.wait(PATIENCE) or self._no_start is not None:
             return []
-        self._ended = True
         unasked: list[bytes] = []
 
-        def drained(done: Callable[[], bool]) -> Callable[[], bool]:
-            def look() -> bool:
-                with contextlib.suppress(queue.Empty):
-                    while True:  # it may wait for us to take what it writes
-                        line = self._lines.get_nowait()
-                        if line is not None and len(unasked) < AHEAD:
-                            unasked.append(line)
-                return done()
-
-            return look
+        def take() -> None:
+            with contextlib.suppress(queue.Empty):
+                for _ in range(AHEAD + 1):
+                    line = self._lines.get_nowait()
+                    if line is not None and len(unasked) < AHEAD:
+                        unasked.append(line)
 
         def read() -> bool:
-            return not any(reader.is_alive() for reader in self._readers)
+            take()  # a program may wait for us to take what it writes
+            return not any(thread.is_alive() for thread in self._threads[2:])
+
+        def over() -> bool:
+            return read() and self._process.poll() is not None
 
         self._questions.put(None)  # closes its input, as soon as what was written before is out
         if patience:
-            _until(drained(lambda: self._process.poll() is not None and read()), patience)
+            _until(over, patience)
         self._signal("SIGTERM")
-        if not _until(drained(lambda: self._process.poll() is not None and read() and not self._signal(0)), GRACE):
+        if not _until(lambda: over() and not self._signal(0), GRACE):
             self._signal("SIGKILL")
             self._process.wait()
-        if _until(drained(read), GRACE):  # else a child with a session of its own holds them: leave them to it
+        if _until(read, GRACE):  # else a child with a session of its own holds them: leave them to it
             for pipe in (self._process.stdout, self._process.stderr):
                 if pipe is not None:
                     pipe.close()
+        take()  # what came between the last look and the end
         if self._partial and len(unasked) < AHEAD:
             unasked.append(self._partial)
+        self._ended = True
         return unasked
 
     def _signal(self, name: str | int) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.units import feature_names
+from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random, names_a_secret
 from mixsense.rounds import LARGEST_ANSWER
 
 PLACEHOLDERS = (
@@ -32,10 +34,11 @@ class Body:
 
     Parameters
     ----------
-    template : str, dict or list
-        JSON text, or the structure itself.
-    features : sequence of str, optional
-        Names of the query's entries, in their order.
+    template, features : str, dict or list; sequence of str, optional
+        JSON text, or the structure itself; names of the query's entries, in their order.
+    secrets : Secrets, optional
+        Where the values of the environment are kept: ``env:NAME`` in a text of the body stands for the environment
+        variable NAME, filled in when the body is sent, and never shown. What looks like a secret in plain is refused.
 
     Examples
     --------
@@ -50,23 +53,24 @@ class Body:
     mixsense.errors.InvalidInput: the body never sends 'sugar': add "$features.sugar", or send all with "$features"
     """
 
-    def __init__(self, template: Any, features: Sequence[str] | None = None) -> None:
+    def __init__(self, template: Any, features: Sequence[str] | None = None, secrets: Secrets | None = None) -> None:
+        self._secrets = Secrets() if secrets is None else secrets
         self.features = None if features is None else feature_names(len(features), features)
         if isinstance(template, (str, bytes)):
             try:
                 template = json.loads(template, parse_constant=_no_constant)
             except (ValueError, RecursionError) as error:
                 hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {PLACEHOLDERS}"""
-                raise InvalidInput(f"the body {one_line(template, 120)} is not JSON ({error}): {hint}") from None
+                raise InvalidInput(f"the body is not JSON ({error}): {hint}") from None  # not shown: it may hold a key
         try:
             json.dumps(template, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidInput(
-                f"the body cannot be written as JSON ({error}): give text, numbers, lists, dicts"
-            ) from None
+            why = f"the body cannot be written as JSON ({error}): give text, numbers, lists, dicts"
+            raise InvalidInput(why) from None
         self._template = template
         self._sent: set[int] = set()
-        self._whole = False
+        self._whole = self.private = False
+        self._refuse_secrets(template, "", False)
         self._read(template)
         if not self._whole and not self._sent:
             raise InvalidInput(
@@ -106,12 +110,34 @@ class Body:
         elif isinstance(node, (list, tuple)):
             for value in node:
                 self._read(value)
+        elif isinstance(node, str) and ENV.search(node):
+            self.private = True
+            self._secrets.fill(node)  # what is not set is said now
         elif isinstance(node, str) and node.startswith("$") and not node.startswith("$$") and node != "$id":
             found = self._entry(node)
             if found is None:
                 self._whole = True
             else:
                 self._sent.add(found)
+
+    def _refuse_secrets(self, node: Any, where: str, secret: bool) -> None:
+        """Refuse what looks like a secret in plain; `secret` says that the name of the node does."""
+        if isinstance(node, dict):
+            for key, value in node.items():
+                self._refuse_secrets(value, f"{where}.{key}" if where else str(key), names_a_secret(str(key)))
+        elif isinstance(node, (list, tuple)):
+            for value in node:
+                self._refuse_secrets(value, where, secret)
+        elif isinstance(node, str) and (not node.startswith("$") or node.startswith("$$")):
+            plain = ENV.sub("", node)
+            if looks_random(plain) or (secret and plain == node and node):
+                at = f" at {one_line(where, 60)}" if where and not looks_random(where) else ""
+                raise InvalidInput(f"the body holds what looks like a secret{at}: {HINT} in its place")
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this body from another one, and can be stored: a hash of the template, without any secret."""
+        return hashlib.sha256(json.dumps(self._template, sort_keys=True).encode()).hexdigest()[:16]
 
     def _entry(self, word: str) -> int | None:
         """Return which entry of the query a placeholder stands for; None for all of them."""
@@ -137,7 +163,11 @@ class Body:
             return {key: self._filled(value, numbers, name) for key, value in node.items()}
         if isinstance(node, (list, tuple)):
             return [self._filled(value, numbers, name) for value in node]
-        if not isinstance(node, str) or not node.startswith("$"):
+        if not isinstance(node, str):
+            return node
+        if ENV.search(node):
+            return self._secrets.fill(node[1:] if node.startswith("$$") else node)
+        if not node.startswith("$"):
             return node
         if node.startswith("$$"):
             return node[1:]
@@ -157,6 +187,8 @@ class Answer:
     path : str
         Names and indices, such as ``result.score``, ``outputs[0]`` or ``["a.b"][2]``. An empty path: the answer is
         the number.
+    show : callable
+        How what came is shown in messages: (what, most characters) -> one line.
 
     Examples
     --------
@@ -168,7 +200,8 @@ class Answer:
     mixsense.errors.OracleError: the answer {"scores": [1]} has no 'score'; it has scores: give the path of the number
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, show: Callable[[Any, int], str] = one_line) -> None:
+        self._show = show
         hint = "give names and indices such as result.score or outputs[0]"
         if not isinstance(path, str):
             raise InvalidInput(f"the path of the answer is {path!r}: {hint}")
@@ -185,7 +218,7 @@ class Answer:
 
     def read(self, raw: bytes) -> float:
         """Return the number in an answer, or raise `OracleError` with what came and what is needed."""
-        return self._number(self._parsed(raw), one_line(raw, 120))
+        return self._number(self._parsed(raw), self._show(raw, 120))
 
     def read_named(self, raw: bytes, name: str | None, must: bool) -> tuple[float, bool]:
         """Return the number in an answer that may repeat the id of its query, and whether it does.
@@ -199,7 +232,7 @@ class Answer:
         must : bool
             An answer without an id is an error.
         """
-        node, text = self._parsed(raw), one_line(raw, 120)
+        node, text = self._parsed(raw), self._show(raw, 120)
         if name is None or not (isinstance(node, dict) and "id" in node):
             if must:
                 raise OracleError(
@@ -218,11 +251,10 @@ class Answer:
         try:
             return json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_no_twins)
         except (ValueError, RecursionError) as error:
-            text = one_line(raw, 120)
-            why = "it is empty" if not raw.strip() else one_line(error, 80)
-            raise OracleError(
-                f"the answer {text!r} is not JSON ({why}); a JSON number is needed", received=text
-            ) from None
+            why = "it is empty" if not raw.strip() else self._show(error, 80)
+        text = self._show(raw, 120)
+        # Raised here, where it does not drag along the parser's error, which holds all that came.
+        raise OracleError(f"the answer {text!r} is not JSON ({why}); a JSON number is needed", received=text)
 
     def _number(self, node: Any, text: str, steps: Sequence[str | int] | None = None) -> float:
         for step in self._steps if steps is None else steps:
@@ -231,15 +263,20 @@ class Answer:
                     raise KeyError(step)
                 node = node[step]
             except (KeyError, IndexError, TypeError):
-                message = f"the answer {text} has no {step!r}{_content(node)}: give the path of the number"
+                message = f"the answer {text} has no {step!r}{self._content(node)}: give the path of the number"
                 raise OracleError(message, received=text) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):
-            what = one_line(_dumped(node), 120)
+            what = self._show(_dumped(node), 120)
             raise OracleError(f"the answer {text} holds {what}{where}; a JSON number is needed", received=text)
         if not abs(node) <= LARGEST_ANSWER or not math.isfinite(node):
             raise OracleError(f"the answer {text} holds no number of usable size{where}", received=text)
         return float(node)
+
+    def _content(self, node: Any) -> str:
+        """Return what an object or a list holds, as the end of a message."""
+        has = ", ".join(node) if isinstance(node, dict) else f"{len(node)} entries" if isinstance(node, list) else ""
+        return f"; it has {self._show(has, 120)}" if has else ""
 
 
 def _dumped(node: Any) -> str:
@@ -256,12 +293,6 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twin = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"it has {one_line(twin, 20)!r} twice")
     return found
-
-
-def _content(node: Any) -> str:
-    """Return what an object or a list holds, as the end of a message."""
-    has = ", ".join(node) if isinstance(node, dict) else f"{len(node)} entries" if isinstance(node, list) else ""
-    return f"; it has {one_line(has, 120)}" if has else ""
 
 
 def _no_constant(name: str) -> Any:

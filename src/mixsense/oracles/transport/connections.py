@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from mixsense.checks import one_line, require
 from mixsense.errors import InvalidInput, OracleError
@@ -77,6 +77,8 @@ class Connections:
         A new connection for every request.
     cookies : bool
         Send back the cookies that the service sets. Without, each request comes from a new caller.
+    private : bool
+        What is sent holds a secret: no other host may see it.
     """
 
     def __init__(
@@ -87,10 +89,13 @@ class Connections:
         connections: int = 8,
         fresh: bool = False,
         cookies: bool = False,
+        private: bool = False,
     ) -> None:
         require("h11", "http", "an HTTP oracle needs")
         self.target, self.headers, self.hosts = target, headers, _hosts(hosts)
-        self.fresh, self.cookies = fresh, cookies
+        self.fresh, self.cookies, self.private = fresh, cookies, private
+        self._secrets = headers.secrets
+        self._path = self._secrets.fill(target.line, lambda value: quote(value, safe=""))
         self._jar: dict[str, str] = {}
         self._tls = _trust() if target.scheme == "https" else None
         self._lock = threading.Lock()
@@ -123,11 +128,13 @@ class Connections:
                     for origin, connection in self._idle
                     if connection.alive(max(LAST_WAIT, 3 * connection.round_trip) if last else SETTLE)
                 ]
+                return
             except Unasked as error:
-                for _, connection in self._idle:
-                    connection.close()
-                self._idle = []
-                raise self._unasked(self.target, error) from None
+                failure = self._unasked(self.target, error)
+            for _, connection in self._idle:
+                connection.close()
+            self._idle = []
+        raise failure
 
     def close(self) -> None:
         """Close all connections; those in use are closed by whoever uses them."""
@@ -164,21 +171,29 @@ class Connections:
             found = Target.parse(urljoin(target.url, where))
         except (InvalidInput, ValueError):
             found = None
+
+        def refused(why: str) -> OracleError:
+            data = {} if found is None else {"host": self._secrets.hide(found.host)}
+            return OracleError(self._secrets.hide(f"POST {target}: {why}"), status=reply.status, **data)
+
         if reply.status not in (307, 308) or not where or found is None:
             place = found or "an address that cannot be used"
-            raise OracleError(
-                f"POST {target}: redirected ({reply.status}) to {place}, and the question would be lost on the way: "
-                "give the final address",
-                status=reply.status,
+            raise refused(
+                f"redirected ({reply.status}) to {place}, and the question would be lost on the way: "
+                "give the final address"
             )
+        if found.origin == self.target.origin:
+            return found
         listed = {found.host, f"{found.host}:{found.port}"} & self.hosts
-        allowed = listed and (found.scheme == "https" or target.scheme == "http")
-        if found.origin != self.target.origin and not allowed:
-            raise OracleError(
-                f"POST {target}: redirected to {found.base}, which was not given: nothing was sent there; "
-                f"give that address, or allow its host",
-                status=reply.status,
-                host=found.host,
+        if not listed or (found.scheme == "http" and target.scheme == "https"):
+            raise refused(
+                f"redirected to {found.base}, which was not given: nothing was sent there; "
+                "give that address, or allow its host"
+            )
+        if self.private or self._secrets.hide(found.url) != found.url:
+            raise refused(
+                f"redirected to {found.base}, which must not see the secret that is sent: nothing was sent there; "
+                "give that address"
             )
         return found
 
@@ -187,31 +202,37 @@ class Connections:
         lines = self.headers.lines(elsewhere)
         if self._jar and not elsewhere:
             lines.append((b"Cookie", "; ".join(f"{name}={value}" for name, value in self._jar.items()).encode()))
-        path = target.url.removeprefix(target.base)
+        path = self._path if target is self.target else target.line  # a service cannot ask for our environment
+        failure: Exception
         try:
             connection = self._connection(target, until)
             head, content, framed = connection.exchange(path, [(b"Host", _netloc(target)), *lines], content, until)
         except Late:
-            raise Transient("no answer in time", target) from None
+            failure = Transient("no answer in time", target)
         except Broken as error:
-            raise Transient(one_line(error, 200), target) from None
+            failure = Transient(self._secrets.show(error, 200), target)
         except Unasked as error:
-            raise self._unasked(target, error) from None
+            failure = self._unasked(target, error)
         except TooLarge:
-            raise OracleError(
+            failure = OracleError(
                 f"POST {target}: an answer of more than {LARGEST_REPLY:,} bytes, where a number is needed"
-            ) from None
+            )
         except ssl.SSLCertVerificationError as error:
-            raise OracleError(
+            failure = OracleError(
                 f"POST {target}: its certificate is not trusted ({one_line(error, 200)}); nothing was sent"
-            ) from None
+            )
+        else:
+            return self._kept(target, connection, head, content, framed)
+        raise failure  # here, where it does not drag along the error with what came, as its context
+
+    def _kept(self, target: Target, connection: Connection, head: Head, content: bytes, framed: bool) -> Reply:
         self._keep(target.origin, connection)
-        if self.cookies and not elsewhere:
+        if self.cookies and target.origin == self.target.origin:
             self._remember(head)
         return Reply(target, head.status, head.headers, content, framed)
 
     def _unasked(self, target: Target, error: Unasked) -> OracleError:
-        text = one_line(error.args[0], 80)
+        text = self._secrets.show(error.args[0], 80)
         return OracleError(
             f"POST {target}: the service sent {text!r} without being asked, so its replies cannot be told apart: "
             "it must send one reply to each request, and nothing else",

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 import uuid
 from collections.abc import Mapping
 
 from mixsense.errors import InvalidInput
+from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random
 
-_SECRET = re.compile(r"authori[sz]ation|cookie|token|key|secret|passw|credential|signature|session", re.I)
-_ENV = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]*)")
+HARMLESS = frozenset(
+    "accept accept-language cache-control content-language content-type pragma prefer priority user-agent "
+    "traceparent tracestate x-request-id x-correlation-id x-trace-id "
+    "api-version x-api-version x-version x-model x-model-version x-variant x-experiment "
+    "x-client x-client-name x-client-version x-environment x-region".split()
+)
+"""Headers that may stand in plain, and that another host may see; every other one is taken for a secret."""
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_RESERVED = {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"}
+_RESERVED = {
+    *("host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"),
+    *("accept-encoding", "expect", "keep-alive", "proxy-connection"),
+}
 """Headers that the connection itself sets."""
 
 
@@ -23,54 +31,55 @@ class Headers:
     ----------
     headers : mapping, optional
         Name → value. ``env:NAME`` in a value stands for the environment variable NAME: "Bearer env:TOKEN". The value
-        "$id" is a fresh random id at every question.
+        "$id" is a fresh random id at every question. Only `HARMLESS` headers may have a value without either, and only
+        if it does not look like a secret.
+    secrets : Secrets, optional
+        Where the values of the environment are kept.
     """
 
-    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, headers: Mapping[str, str] | None = None, secrets: Secrets | None = None) -> None:
+        self.secrets = Secrets() if secrets is None else secrets
         self._values: dict[str, str] = {}
-        self._secrets: dict[str, str] = {}
+        self._public: set[str] = set()
         for name, value in (headers or {}).items():
             if not isinstance(name, str) or not _TOKEN.fullmatch(name) or name.lower() in _RESERVED:
-                raise InvalidInput(f"the header {name!r} cannot be set: give a name such as Authorization")
+                raise InvalidInput(f"the header {_shown(name)} cannot be set: give a name such as Authorization")
             if not isinstance(value, str):
                 raise InvalidInput(f"the header {name} is of type {type(value).__name__}: give text, or env:NAME")
-            if _SECRET.search(name) and not _ENV.search(value) and value != "$id":
-                raise InvalidInput(
-                    f"the header {name} looks like a secret: put it into an environment variable and give env:NAME"
-                )
-            filled = _ENV.sub(self._from_environment, value)
+            filled = self.secrets.fill(value)
             if not filled.isascii() or not filled.isprintable():
                 raise InvalidInput(f"the header {name} holds letters that no header may hold: use printable ASCII")
+            harmless, plain = name.lower() in HARMLESS, ENV.sub("", value)
+            if value != "$id" and (looks_random(plain) or not (harmless or plain != value)):
+                few = "" if harmless else " (in plain only Accept, User-Agent and other well-known ones are taken)"
+                raise InvalidInput(f"the header {name} looks like a secret{few}: {HINT}")
             self._values[name] = filled
-
-    def _from_environment(self, found: re.Match[str]) -> str:
-        name = found[1]
-        value = os.environ.get(name, "").strip()
-        if not value:
-            raise InvalidInput(f"the environment variable {name} is not set: export it, or leave the header out")
-        self._secrets[value] = f"[{name}]"
-        return value
-
-    def hide(self, text: str) -> str:
-        """Replace each secret in a text by its name."""
-        for value, name in self._secrets.items():
-            text = text.replace(value, name)
-        return text
+            if harmless and plain == value:
+                self._public.add(name)
 
     def lines(self, elsewhere: bool = False) -> list[tuple[bytes, bytes]]:
-        """Return the headers for one request; for another host, those from the environment are left out."""
+        """Return the headers for one request; another host than the one that was given sees the harmless ones only."""
         found = {
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",
             "User-Agent": "mixsense",
         }
-        given = {name: uuid.uuid4().hex if value == "$id" else value for name, value in self._values.items()}
-        if elsewhere:
-            given = {name: value for name, value in given.items() if self.hide(value) == value}
+        given = {
+            name: uuid.uuid4().hex if value == "$id" else value
+            for name, value in self._values.items()
+            if name in self._public or not elsewhere
+        }
         lower = {name.lower() for name in given}
         found = {name: value for name, value in found.items() if name.lower() not in lower}
         return [(name.encode(), value.encode()) for name, value in {**found, **given}.items()]
 
     def __repr__(self) -> str:
         return f"Headers({', '.join(self._values)})"
+
+
+def _shown(name: object) -> str:
+    """Return a header's name for a message: what is no name may be a key at the wrong place."""
+    return (
+        repr(name) if isinstance(name, str) and len(name) < 40 and not looks_random(name) else "whose name is no name"
+    )

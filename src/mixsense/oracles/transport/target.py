@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
+from mixsense.checks import one_line
 from mixsense.checks import shown as shown_text
 from mixsense.errors import InvalidInput
+from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random, names_a_secret
 
 PORTS = {"http": 80, "https": 443}
 """The schemes that an address may have, each with its usual port."""
+SHORTEST_VALUE = 4
+"""Values of the address's query with fewer characters are hidden only if their name says that they are secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address, taken apart.
+    """An address, taken apart; ``env:NAME`` in its path or query stands for an environment variable.
 
     Examples
     --------
@@ -67,9 +71,31 @@ class Target:
         return f"{self.scheme}://{host}" + ("" if self.port == PORTS[self.scheme] else f":{self.port}")
 
     @property
+    def line(self) -> str:
+        """Path and query, as a request has them."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
     def url(self) -> str:
         """The whole address."""
-        return f"{self}?{self.query}" if self.query else str(self)
+        return self.base + self.line
+
+    def refuse_secrets(self) -> None:
+        """Refuse a path with what looks like a secret in plain; the query may hold one, and is never shown."""
+        for part in self.path.split("/"):
+            if looks_random(ENV.sub("", unquote(part))):
+                raise InvalidInput(f"a part of the address's path looks like a secret: {HINT} in its place")
+
+    def hide_query(self, secrets: Secrets) -> None:
+        """Keep the query, and each value in it, out of all messages."""
+        if self.query and not ENV.search(self.query):
+            secrets.add(self.query, "[query]")
+        for name, value in parse_qsl(self.query, keep_blank_values=True):
+            secret = names_a_secret(name) or name.lower() in ("key", "code", "sig") or looks_random(value)
+            if not ENV.fullmatch(value) and (secret or len(value) >= SHORTEST_VALUE):
+                secrets.add(value, "[query]", guessed=not secret)
 
     def __str__(self) -> str:
-        return self.base + self.path
+        # Where a redirect leads may hold a secret of the service.
+        parts = ["…" if looks_random(ENV.sub("", unquote(part))) else part for part in self.path.split("/")]
+        return one_line(self.base + "/".join(parts), 200)

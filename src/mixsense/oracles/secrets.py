@@ -1,0 +1,209 @@
+"""Secrets: where they come from, how they are kept out of everything that is shown, and what looks like one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from mixsense.checks import one_line
+from mixsense.errors import InvalidInput
+
+PIECE = 8
+"""This many letters in a row of a secret are never shown: a service may repeat a part of it."""
+LOOKED_AT = 4_000
+"""Characters of a text that are searched for secrets; of what is longer the rest is never shown."""
+RANDOM_LENGTH, RANDOM_SWITCHES = 20, 0.22
+"""A word of this many letters and digits looks random if its kind (digit, capital, small) changes at this share of its
+places: random hexadecimals do at 0.47, base 64 at 0.45; names such as churn-model-2024-01-v2 or CustomerRiskScore stay
+below 0.2."""
+ENV = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]*)")
+"""How a text says that a value comes from the environment."""
+HINT = "put it into an environment variable and give env:NAME"
+"""What to do about a secret that was given in plain."""
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
+_SHAPES = re.compile(
+    r"\b(bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)\s+\S|"  # what Authorization holds
+    r"\beyJ[\w-]+\.[\w-]+|"  # a JSON web token
+    r"-----BEGIN |"
+    r"\b(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|hf|npm|pypi|xox[abprs])[-_]\w{8,}|\bAKIA[0-9A-Z]{12,}|\bAIza[\w-]{20,}",
+    re.I,
+)
+_SECRET_WORDS = {
+    *("auth", "authorization", "authorisation", "authentication", "bearer", "jwt", "token", "secret", "password"),
+    *("pass", "passwd", "passphrase", "pwd", "credential", "credentials", "signature", "cookie", "apikey", "accesskey"),
+    *("sessionid", "session", "otp", "pin", "csrf", "xsrf", "accesstoken", "authtoken", "refreshtoken"),
+}
+_KEY_WORDS = {"api", "access", "private", "secret", "account", "subscription", "master", "auth", "app", "client"}
+
+
+def looks_random(text: str) -> bool:
+    """Return whether a text looks like a secret by its value: an Authorization, a token, long random letters.
+
+    Examples
+    --------
+    >>> looks_random("Bearer abc"), looks_random("f3a9c1d27b604e58a1b2c3d4e5f60718")
+    (True, True)
+    >>> looks_random("churn-model-2024-01-v2-final"), looks_random("123e4567-e89b-12d3-a456-426614174000")
+    (False, False)
+    """
+    if _SHAPES.search(text):
+        return True
+    for word in re.findall(r"[A-Za-z0-9+/_=~-]{20,}", text):
+        if _UUID.fullmatch(word):
+            continue
+        letters = re.sub(r"[^A-Za-z0-9]", "", word)
+        kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in letters]
+        switches = sum(a != b and a + b != "ul" for a, b in itertools.pairwise(kinds))
+        if len(letters) >= RANDOM_LENGTH and switches >= RANDOM_SWITCHES * len(letters) and len(set(kinds)) > 1:
+            return True
+    return False
+
+
+def names_a_secret(name: str) -> bool:
+    """Return whether what has this name in a body must be a secret.
+
+    Examples
+    --------
+    >>> [names_a_secret(name) for name in ("api_key", "accessToken", "X-Auth", "password2")]
+    [True, True, True, True]
+    >>> [names_a_secret(name) for name in ("key", "keyboard", "max_tokens", "author", "income")]
+    [False, False, False, False, False]
+    """
+    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
+    pairs = itertools.pairwise(words)
+    return (
+        any(word in _SECRET_WORDS for word in words)
+        or any(a in _KEY_WORDS and b in ("key", "keys", "code") for a, b in pairs)
+        or "".join(words) in _SECRET_WORDS
+    )
+
+
+class Secrets:
+    """Values that are never shown, each with the name that is shown in its place.
+
+    Examples
+    --------
+    >>> secrets = Secrets()
+    >>> secrets.add("s3cret/value", "[TOKEN]")
+    >>> secrets.hide("no s3cret/value, s3cret%2Fvalue or czNjcmV0L3ZhbHVl here")
+    'no [TOKEN], [TOKEN] or [TOKEN] here'
+    >>> secrets.show("a part of it: s3cret/va", 100)
+    'a part of it: [TOKEN]'
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}  # of the environment, by the name of the variable
+        self._pieces: dict[int, dict[str, str]] = {}  # length -> piece -> the name to show
+        self._guessed: dict[int, dict[str, str]] = {}  # the same for what is hidden in what came, not in our own words
+
+    def add(self, value: str, name: str, guessed: bool = False) -> None:
+        """Keep a value out of what is shown, in all forms in which it may come back.
+
+        Parameters
+        ----------
+        value : str
+            The secret.
+        name : str
+            What is shown in its place.
+        guessed : bool
+            It may be no secret: a common word, even. It is hidden in what a service sends, not in our own words.
+        """
+        pieces = self._guessed if guessed else self._pieces
+        for form in _forms(value):
+            form = _lower(" ".join(form.split()))
+            size = min(len(form), PIECE)
+            for start in range(len(form) - size + 1) if size else ():
+                pieces.setdefault(size, {}).setdefault(form[start : start + size], name)
+
+    def fill(self, text: str, coded: Callable[[str], str] = str) -> str:
+        """Return a text with the values of the environment in the places of ``env:NAME``, which are kept as secrets."""
+
+        def value(found: re.Match[str]) -> str:
+            name = found[1]
+            if name not in self._values:
+                value = os.environ.get(name, "").strip()
+                if not value:
+                    hint = f"export it, or leave env:{name} out"
+                    raise InvalidInput(f"the environment variable {name} is not set: {hint}")
+                if not value.isprintable():  # line ends, or bytes that are not UTF-8
+                    raise InvalidInput(f"the environment variable {name} holds what is not printable: export it again")
+                self._values[name] = value
+                self.add(value, f"[{name}]")
+            return coded(self._values[name])
+
+        return ENV.sub(value, text)
+
+    def hide(self, text: str, came: bool = False) -> str:
+        """Replace each secret in a text, and each part of one, by its name; the text is cut after 4,000 characters.
+
+        Parameters
+        ----------
+        text : str
+            What would be shown.
+        came : bool
+            It is what a service sent, and none of our own words.
+        """
+        if len(text) > LOOKED_AT:
+            text = text[: LOOKED_AT - PIECE]  # less than a piece may be left of a secret at the cut
+        lower, shown = _lower(text), [""] * len(text)
+        for size, pieces in [*self._pieces.items(), *(self._guessed.items() if came else ())]:
+            for start in range(len(lower) - size + 1):
+                name = pieces.get(lower[start : start + size])
+                if name is not None:
+                    shown[start : start + size] = [shown[start] or name] * size
+        parts, before = [], ""
+        for letter, name in zip(text, shown, strict=True):
+            if not name:
+                parts.append(letter)
+            elif name != before:
+                parts.append(name)
+            before = name
+        return "".join(parts)
+
+    def show(self, what: Any, most: int) -> str:
+        """Return what came as one line of a message, cut to this many characters after its secrets were hidden."""
+        if isinstance(what, bytes):
+            what = what[:1_000_000].decode("utf-8", "replace")
+        # One letter in two bytes, or a line end in the middle, must not hide a secret from us.
+        text = " ".join(str(what).replace("\0", "").split())
+        return one_line(self.hide(text, came=True), most)
+
+    def __repr__(self) -> str:
+        return "Secrets(…)"
+
+
+def _forms(value: str) -> set[str]:
+    """Return the forms in which a service may repeat a value: escaped, quoted, packed, unpacked."""
+    raw = value.encode()
+    found = {value}
+    with_unpacked = {value}
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+        if len(plain) >= 4 and plain.isprintable():  # a user and a password, as Basic has them
+            with_unpacked |= {plain, plain.partition(":")[2]}
+    except (binascii.Error, ValueError):
+        pass
+    for text in with_unpacked:
+        found |= {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]}
+        found |= {json.dumps(text)[1:-1].replace("/", "\\/"), html.escape(text)}
+        found |= {quote(text), quote(text, safe=""), quote_plus(text)}
+    if len(raw) >= 4:
+        found.add(raw.hex())
+        for before in range(3):  # base 64 depends on how many bytes come before
+            coded = base64.b64encode(bytes(before) + raw).decode()
+            coded = coded[(0, 2, 3)[before] : (len(raw) + before) * 8 // 6]
+            found |= {coded, coded.replace("+", "-").replace("/", "_")}
+    return {form for form in found if form.strip()}
+
+
+def _lower(text: str) -> str:
+    """Return a text in small letters, each at its place."""
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
