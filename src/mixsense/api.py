@@ -25,7 +25,8 @@ def recover(
     sigma: float | None = None,
     eta: float = DEFAULTS["eta"],
     method: str | Callable[..., Method[Recovery]] = DEFAULTS["method"],
-    weights: tuple[float, float] | str | None = None,
+    models: int | str = DEFAULTS["models"],
+    weights: Sequence[float] | str | None = None,
     max_queries: int | None = None,
     seed: Any = None,
     progress: bool | ProgressHook = False,
@@ -35,7 +36,7 @@ def recover(
     intercept: bool = False,
     **options: Any,
 ) -> Recovery:
-    """Recover both hidden vectors behind an oracle.
+    """Recover the hidden vectors behind an oracle.
 
     Parameters
     ----------
@@ -54,9 +55,12 @@ def recover(
     method : str or callable
         "frugal" (our own, by far the fewest answers), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
         both) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
-    weights : pair of float, optional
-        Shares of the two vectors, equal if left out; "frugal" takes other ones, and "estimate". The paper's methods
-        assume equal ones.
+    models : int or "auto"
+        How many vectors there are. "auto" finds as many as the answers support, from 1 to 6, with "frugal"; the
+        paper's methods take 2 then, and "noiseless" what the distinct answers show. A number insists.
+    weights : sequence of float, optional
+        Shares of the vectors, or "equal". Left out they are estimated by "frugal"; the paper's methods assume equal
+        ones.
     max_queries : int, optional
         Hard limit on the number of answers, never exceeded.
     seed : int, optional
@@ -106,7 +110,9 @@ def recover(
             oracle=oracle,
         )
     seed = secrets.randbits(63) if seed is None else seed
-    problem = Problem(n, gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, options)
+    problem = Problem(
+        n, gamma, k, sigma, eta, method, models, weights, max_queries, seed, features, box, intercept, options
+    )
     try:
         with progress_hook(progress) as hook:
             result = run(begin(problem), oracle, problem.max_queries, hook)

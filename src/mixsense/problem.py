@@ -11,7 +11,7 @@ from mixsense.checks import as_float, as_int, shown
 from mixsense.errors import InvalidInput
 from mixsense.features.units import Units, as_intercept, feature_names
 
-Weights = tuple[float, float]
+Weights = tuple[float, ...]
 
 LEAST_ETA = 1e-12
 """A smaller probability of failure is beyond what floats and anyone's patience can check."""
@@ -21,6 +21,12 @@ LARGEST_N = 10**8
 """Longer vectors than this fit into nobody's memory."""
 LARGEST_BUDGET = 10**18
 """A budget has to fit into the integers of a database; nobody has more to spend."""
+MOST_MODELS = 6
+"""As many models as "auto" looks for, and as a fit can be asked for."""
+AUTO = "auto"
+"""As many models as the answers support."""
+EQUAL, ESTIMATE = "equal", "estimate"
+"""What shares can be called, besides numbers."""
 NONE = "none"
 """How files and the command line, which have no None, say it."""
 
@@ -50,6 +56,7 @@ class Problem:
     sigma: float | None = None
     eta: float = 0.05
     method: str | Callable[..., Any] = "frugal"
+    models: int | str = AUTO
     weights: Weights | str | None = None
     max_queries: int | None = None
     seed: Any = None
@@ -82,7 +89,10 @@ class Problem:
         if self.max_queries is not None:
             hint = "the most answers that may be used"
             put("max_queries", as_int("max_queries", self.max_queries, 1, hint, LARGEST_BUDGET))
-        put("weights", _weights(self.weights))
+        put("models", as_models(self.models))
+        put("weights", _weights(self.weights, self.models))
+        if isinstance(self.weights, tuple):
+            put("models", len(self.weights))
         if self.features is not None:
             put("features", feature_names(self.n, self.features))
         put("intercept", as_intercept(self.intercept))
@@ -140,19 +150,50 @@ def _gamma(gamma: Any, sigma: float | None, box: Any) -> float:
     return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0, and no box)", 0.0, strict=not exact)
 
 
-def _weights(weights: Any) -> Weights | str | None:
-    if weights is None or (isinstance(weights, str) and weights == "estimate"):
+def as_models(models: Any) -> int | str:
+    """Return how many models there are: a number, or "auto"."""
+    hint = f'give a number from 1 to {MOST_MODELS}, or "{AUTO}" for as many as the answers support'
+    if isinstance(models, str):
+        if models == AUTO:
+            return AUTO
+        raise InvalidInput(f"models is {shown(models)}: {hint}", models=models)
+    return as_int("models", models, 1, hint, MOST_MODELS)
+
+
+def as_shares(weights: Any, models: int) -> Weights:
+    """Return the shares of this many models; equal ones if none are given.
+
+    Examples
+    --------
+    >>> as_shares(None, 2), as_shares((0.5, 0.25, 0.25), 3)
+    ((0.5, 0.5), (0.5, 0.25, 0.25))
+    """
+    found = _weights(weights, models)
+    if found == ESTIMATE:
+        raise InvalidInput(f"the shares have to be known here: give weights such as {_example(models)}")
+    return found if isinstance(found, tuple) else (1 / models,) * models
+
+
+def _weights(weights: Any, models: int | str) -> Weights | str | None:
+    if weights is None or (isinstance(weights, str) and weights in (EQUAL, ESTIMATE)):
         return weights
-    hint = 'give two shares such as (0.7, 0.3), or None for equal ones, or "estimate"'
+    hint = f'give shares such as {_example(models)}, or "{EQUAL}", or "{ESTIMATE}"'
     if isinstance(weights, str):
         raise InvalidInput(f"weights is {shown(weights)}: {hint}", weights=weights)
     try:
-        pair = tuple(weights)
+        given = tuple(weights)
     except TypeError:
         raise InvalidInput(f"weights is {shown(weights)}: {hint}", weights=weights) from None
-    if len(pair) != 2:
-        raise InvalidInput(f"weights has {len(pair)} entries, there are two vectors: {hint}", weights=weights)
-    first, second = (as_float("weights", w, hint, 0.0, strict=True) for w in pair)
-    if not math.isclose(first + second, 1, rel_tol=0, abs_tol=1e-9):
-        raise InvalidInput(f"weights sum to {first + second:g}, not 1: {hint}", weights=weights)
-    return first, second
+    if models == AUTO and not 1 <= len(given) <= MOST_MODELS:
+        raise InvalidInput(f"weights has {len(given)} entries: give one for each of 1 to {MOST_MODELS} models")
+    if models not in (AUTO, len(given)):
+        raise InvalidInput(f"weights has {len(given)} entries, models is {models}: {hint}", weights=weights)
+    shares = tuple(as_float("weights", w, hint, 0.0, strict=True) for w in given)
+    if not math.isclose(sum(shares), 1, rel_tol=0, abs_tol=1e-9):
+        raise InvalidInput(f"weights sum to {sum(shares):g}, not 1: {hint}", weights=weights)
+    return shares
+
+
+def _example(models: int | str) -> str:
+    examples = {1: "(1.0,)", 3: "(0.5, 0.3, 0.2)"}
+    return examples.get(models, "(0.7, 0.3)") if models in (AUTO, 1, 2, 3) else f"{models} that sum to 1"  # type: ignore[arg-type]

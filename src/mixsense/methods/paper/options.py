@@ -9,7 +9,7 @@ from mixsense.checks import as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import Constants, preset
 from mixsense.methods.paper.decoding import Decoder, decoder_of
-from mixsense.problem import Problem
+from mixsense.problem import ESTIMATE, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Options:
 
 def number_of_queries(problem: Problem, method: str, m: Any, constants: Constants) -> int:
     """Return m as given, or c_s k log n; refuse shares that the paper's methods do not know."""
-    if problem.weights is not None and problem.weights != (0.5, 0.5):
+    if isinstance(problem.weights, tuple) and len(set(problem.weights)) > 1 or problem.weights == ESTIMATE:
         raise InvalidInput(
             f"weights is {problem.weights!r}: method={method!r} assumes equal shares; leave weights out",
             weights=problem.weights,
