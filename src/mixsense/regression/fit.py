@@ -50,6 +50,11 @@ class Fit:
     route: str = ""
     """Where the start came from."""
 
+    @property
+    def L(self) -> int:
+        """How many models it has."""
+        return len(self.beta)
+
 
 def fit(
     X: Array,
@@ -100,10 +105,13 @@ def fit(
         before = loglik
     everywhere, t2, G = em.marginals()
     found, J = em.laplace()
-    return _assemble(em, everywhere, found, J, G, _tail_energy(t2, G, everywhere.inclusion), route)
+    tail = _tail_energy(t2, G, everywhere.inclusion)
+    return _assemble(em, everywhere, found, J, G, tail, route, em.L - 1 if free_weights else 0)
 
 
-def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Array, tail: Array, route: str) -> Fit:
+def _assemble(
+    em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Array, tail: Array, route: str, free_shares: int
+) -> Fit:
     """Put the working set, found jointly, among all other coefficients, known one at a time."""
     columns = em.columns
     beta, square, inclusion = np.zeros_like(em.beta), everywhere.square.copy(), everywhere.inclusion.copy()
@@ -132,7 +140,7 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         tail_energy=tail,
         weights=em.weights,
         sigma=em.sigma,
-        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L),
+        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, free_shares),
         rate=em.rate,
         rate_correction=1 + unwatched / (em.rate * vectors * em.n),
         route=route,
