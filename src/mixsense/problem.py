@@ -140,6 +140,20 @@ def _gamma(gamma: Any, sigma: float | None, box: Any) -> float:
     return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0, and no box)", 0.0, strict=not exact)
 
 
+def as_shares(weights: Any, needed: str) -> Weights:
+    """Return the shares of the models, equal ones for None; where they are to be estimated, say what is needed.
+
+    Examples
+    --------
+    >>> as_shares(None, "give them"), as_shares([0.7, 0.3], "give them")
+    ((0.5, 0.5), (0.7, 0.3))
+    """
+    shares = _weights(weights)
+    if isinstance(shares, str):
+        raise InvalidInput(f"weights is {shown(weights)}: {needed}", weights=weights)
+    return shares or (0.5, 0.5)
+
+
 def _weights(weights: Any) -> Weights | str | None:
     if weights is None or (isinstance(weights, str) and weights == "estimate"):
         return weights

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
 from mixsense.errors import InvalidInput
-from mixsense.problem import Problem
+from mixsense.problem import as_shares
 
 
 def _as_queries(queries: ArrayLike, n: int) -> Array:
@@ -61,10 +61,7 @@ class SimulatedOracle:
     ) -> None:
         self.vectors = as_vectors(vectors)
         self.sigma = as_float("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
-        checked = Problem(n=self.vectors.shape[1], weights=weights).weights
-        if isinstance(checked, str):
-            raise InvalidInput("a simulated oracle needs its shares: give weights such as (0.7, 0.3)")
-        self.weights = checked or (0.5, 0.5)
+        self.weights = as_shares(weights, "a simulated oracle needs its shares; give weights such as (0.7, 0.3)")
         self._coin, self._noise = generator(seed).spawn(2)
         self.count = 0
 

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_int, as_vectors
-from mixsense.errors import InvalidInput
-from mixsense.problem import Problem, Weights
+from mixsense.problem import Weights, as_shares
 
 DRAWS = 4000
 """Draws of the errors whose larger norm is averaged (taste: exact within 0.5 %); their seed is fixed."""
@@ -124,7 +123,5 @@ def _checked(
 ) -> tuple[Array, float, int, Array]:
     beta = as_vectors(vectors)
     sigma = as_float("sigma", sigma, "the noise's standard deviation", 0.0, strict=True)
-    share = Problem(n=beta.shape[1], weights=weights).weights or (0.5, 0.5)
-    if isinstance(share, str):
-        raise InvalidInput("limits need the shares: give weights such as (0.7, 0.3)", weights=weights)
+    share = as_shares(weights, "limits need the shares; give weights such as (0.7, 0.3)")
     return beta, sigma, as_int("queries", queries, 1, "the number of answers"), np.array(share)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of, stored_name
-from mixsense.problem import DEFAULTS, NONE, Problem, as_eta
+from mixsense.problem import DEFAULTS, NONE, as_eta, as_shares
 from mixsense.sweeps.cell import RESULTS, Cell, check_setting
 from mixsense.toml_file import read_toml
 
@@ -61,10 +61,7 @@ def _no_bool(name: str, value: Any, needed: str) -> Any:
 
 
 def _shares(name: str, value: Any) -> tuple[float, float]:
-    pair = Problem(n=1, weights=value).weights
-    if not isinstance(pair, tuple):
-        raise InvalidInput(f"{name} is {value!r}: give the true shares, such as [0.7, 0.3]; see the key known")
-    return pair
+    return as_shares(value, "give the true shares, such as [0.7, 0.3]; see the key known")
 
 
 def _eta(name: str, value: Any) -> float:
