@@ -358,7 +358,7 @@ def main() -> int:
     try:
         import mixsense.figures.baselines  # noqa: F401
     except ImportError as error:
-        print(f"{error.name} is not installed: pip install 'mixsense[benchmark]'", file=sys.stderr)
+        print(f"{error.name} is not installed: pip install 'mixsense[figures]'", file=sys.stderr)
         return 2
     bench = Bench(args.jobs)
     for name in args.section:
