@@ -52,7 +52,7 @@ def recover(
     eta : float
         Allowed probability of failure.
     method : str or callable
-        "frugal" (our own, by far the fewest answers), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
+        "frugal" (our own; README has what it saves), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
         both) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
     weights : pair of float, optional
         Shares of the two vectors, equal if left out; "frugal" takes other ones, and "estimate". The paper's methods

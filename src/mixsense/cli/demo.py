@@ -118,13 +118,15 @@ def _aligned_rightly(r: Recovery, X: Array, truth: Array) -> int:
 def _beside_truth(r: Recovery, truth: Array) -> Any:
     from rich.table import Table
 
+    from mixsense.recovery.importance import choose
+
     found = r.vectors[list(best_order(r.vectors, truth))]
-    table = Table(title="coefficients: true, and recovered")
+    choice = choose(r)
+    table = Table(title="coefficients: true, and recovered", caption=choice.note)
     for title in ("position", "β¹ true", "β¹ recovered", "β² true", "β² recovered"):
         table.add_column(title, justify="right")
-    largest = np.argsort(-np.abs(found).max(axis=0), kind="stable")[:12]
     support = np.flatnonzero(np.abs(truth).max(axis=0))
-    for j in sorted({*support.tolist(), *largest[np.abs(found[:, largest]).max(axis=0) > 0.05].tolist()}):
+    for j in sorted({*support.tolist(), *choice.shown.tolist()}):
         cells = [
             f"{value:+.3f}" if abs(value) >= 0.0005 else "·" for i in (0, 1) for value in (truth[i, j], found[i, j])
         ]
