@@ -91,6 +91,22 @@ def test_every_measured_table_is_there():
             assert body.strip(), f"{page.name}: {name} is empty; run its benchmark with --markdown"
 
 
+def test_the_saving_that_readme_claims_is_the_measured_one():
+    """One claim, with what was held equal: README repeats the table of docs/frugal.md."""
+    page = (ROOT / "docs" / "frugal.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- paper -->(.*?)<!-- end -->", page, re.S)[1]
+    measured = {}
+    for line in table.strip().splitlines()[4:]:
+        gap, theirs, _, held, ours, _, limit, kept = (cell.strip() for cell in line.strip("|").split("|"))
+        assert kept == "kept"
+        measured[gap, held] = (theirs, f"{ours} ({limit.split()[0]})")
+    rows = re.findall(r"^\| (\d) σ \| ([\d,]+)(?: answers)? \| (.*?) \| (.*?) \|$", README, re.M)
+    claimed = {}
+    for gap, theirs, energy, snr in rows:
+        claimed |= {(gap, "energy"): (theirs, energy), (gap, "SNR"): (theirs, snr)}
+    assert claimed == measured
+
+
 MODULES = sorted(m.name for m in pkgutil.walk_packages(mixsense.__path__, "mixsense.") if m.name != "mixsense.__main__")
 
 
