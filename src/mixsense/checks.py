@@ -169,3 +169,20 @@ def shown(value: Any, most: int = 60) -> str:
         text = f"<{type(value).__name__}>"
     text = visible(" ".join(line.strip() for line in text[: 8 * most].splitlines()))
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def summed_up(value: Any) -> str:
+    """Return what a value is without what it holds: its type, and its shape or length.
+
+    Examples
+    --------
+    >>> summed_up((np.eye(2), [1, 2, 3])), summed_up(np.eye(2)), summed_up(None)
+    ('a tuple of length 2', 'an array of shape (2, 2)', 'None')
+    """
+    if value is None or isinstance(value, (str, bytes, int, float, complex)):
+        return shown(value)
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    name = type(value).__name__
+    what = f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return f"{what} of length {len(value)}" if isinstance(value, (list, tuple, dict, set)) else what
