@@ -29,7 +29,9 @@ def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) 
     return number
 
 
-def as_float(name: str, value: Any, hint: str, low: float = -math.inf, *, strict: bool = False) -> float:
+def as_float(
+    name: str, value: Any, hint: str, low: float = -math.inf, most: float = math.inf, *, strict: bool = False
+) -> float:
     """Return `value` as a finite float of at least (or, if strict, above) `low`, or say what is needed."""
     try:
         if isinstance(value, (str, bytes, complex)) or _is_bool(value) or getattr(value, "ndim", 0) > 0:
@@ -44,6 +46,8 @@ def as_float(name: str, value: Any, hint: str, low: float = -math.inf, *, strict
     if number < low or (strict and number == low):
         bound = "above" if strict else "at least"
         raise InvalidInput(f"{name} is {number:g}; it must be {bound} {low:g}: {hint}", **{name: value})
+    if number > most:
+        raise InvalidInput(f"{name} is {number:g}; it must be at most {most:g}: {hint}", **{name: value})
     return number
 
 
