@@ -185,6 +185,17 @@ def test_an_option_that_it_has_not_is_refused():
         ms.recover(oracle(), 6, method=average, answer=3)
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"), [("gamma", "use problem.gamma, or"), ("k", "use problem.k, or"), ("progress", "give")]
+)
+def test_a_parameter_that_is_an_argument_of_recover_is_refused(name, instead):
+    method = eval(f"lambda problem, rng, {name}=3: (yield)")
+    with pytest.raises(
+        ms.InvalidInput, match=f"has a parameter '{name}', which is an argument of recover.*: {instead}"
+    ):
+        ms.recover(oracle(), 6, method=method)
+
+
 def test_an_error_of_its_own_carries_the_answers():
     def failing(problem, rng):
         yield ms.Round(np.eye(6), 2)
@@ -334,6 +345,16 @@ def test_a_method_that_says_certified_without_a_bound_is_not_believed(bound, sta
     r = ms.recover(ms.SimulatedOracle(np.ones((2, 4)), seed=1), 4, gamma=0.1, method=eager, seed=1)
     assert r.status == status
     assert bool(r.diagnostics.get("warnings")) == (status == "uncertain")
+
+
+def test_a_precision_of_0_is_one_too():
+    def eager(problem, rng):
+        yield ms.Round(np.eye(problem.n), label="basis")
+        return ms.Recovery(np.zeros((2, problem.n)), "certified", error_bound=0.2)
+
+    exact = ms.SimulatedOracle(np.ones((2, 4)), sigma=0.0)
+    assert ms.recover(exact, 4, gamma=0, sigma=0, method=eager).status == "uncertain"
+    assert ms.recover(exact, 4, gamma=None, sigma=0, method=eager).status == "certified"
 
 
 def test_an_estimate_on_the_way_has_the_names_of_the_features():

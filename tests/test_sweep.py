@@ -198,7 +198,10 @@ BAD = [
     ("n = 10\nk = 1\ngap = nan", "gap is nan; it must be finite"),
     ("n = 99999999999999999999\nk = 1\ngap = 2.0", "n is 99999999999999999999; it must be at most 1e+07"),
     ("n = 10\nk = 1\ngap = 1e308", "gap is 1e+308; it must be at most 1e+50"),
-    ("n = 10\nk = 1\ngap = 2.0\nmax_queries = 9223372036854775808", "max_queries is 9223372036854775808; it must be at"),
+    (
+        "n = 10\nk = 1\ngap = 2.0\nmax_queries = 9223372036854775808",
+        "max_queries is 9223372036854775808; it must be at",
+    ),
     ("n = 10\nk = 1\ngap = 2.0\ngamma = 0", "gamma is 0; it must be above 0"),
     ("n = 10\nk = 1\ngap = 2.0\ngamma = 0\nsigma = [0, 1.0]", "(0 needs sigma=0, and no box)"),
     ("n = 10\nk = 1\ngap = 2.0\ngamma = -1", "gamma is -1; it must be at least 0"),

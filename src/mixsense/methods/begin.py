@@ -138,13 +138,18 @@ def _then(estimate: Callable[[], Recovery], finish: Callable[[Recovery], Recover
     return lambda: finish(estimate())
 
 
+def _promised(problem: Problem) -> float:
+    """Return the largest error bound that is certified; without a precision any finite one is."""
+    return sys.float_info.max if problem.gamma is None else problem.gamma
+
+
 def _as_reported(r: Recovery, entry: Entry, problem: Problem) -> Recovery:
     """Return a result with the user's names, and without a promise that nobody has checked."""
     bound, doubt = r.error_bound, None
     own_decoder = problem.options.get("decoder") if entry.built_in else None
     if own_decoder is not None and decoder_of(own_decoder) is not basis_pursuit:
         bound, doubt = math.inf, "the decoder is not basis pursuit: no error bound is known for what it returns"
-    elif not entry.built_in and r.status == "certified" and not bound <= (problem.gamma or sys.float_info.max):
+    elif not entry.built_in and r.status == "certified" and not bound <= _promised(problem):
         doubt = f"the method {entry.name} says certified, but its error bound is {bound:.3g}: it is not within gamma"
     status = "uncertain" if doubt and r.status in ("certified", "single") else r.status
     story = {**r.diagnostics, "method": r.diagnostics.get("method", entry.name)}

@@ -19,6 +19,7 @@ from typing import Any
 
 from mixsense.checks import one_line, shown
 from mixsense.errors import InvalidInput
+from mixsense.problem import ARGUMENTS
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
 
@@ -76,6 +77,9 @@ ENTRIES = {
 }
 """Every method by its name."""
 
+NOT_OPTIONS = {*ARGUMENTS, "oracle", "progress"} - {"box"}
+"""The arguments of `recover`, which a method finds in its problem: no option can have such a name."""
+
 
 def entry_of(method: str | Make) -> Entry:
     """Return a method by its name, as ``module:function``, or as the function itself.
@@ -109,6 +113,13 @@ def _own(name: str, make: Make) -> Entry:
     if len(places) < 2 and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise InvalidInput(f"the method {name} takes too little: give a generator function of (problem, rng, …)")
     named = [p.name for p in given if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in places[:2]]
+    for taken in (option for option in named if option in NOT_OPTIONS):
+        instead = f"use problem.{taken}, or give it" if taken in ARGUMENTS else "give it"
+        raise InvalidInput(
+            f"the method {name} has a parameter {taken!r}, which is an argument of recover and never gets here: "
+            f"{instead} another name",
+            method=name,
+        )
     return Entry(
         name,
         make,
