@@ -270,6 +270,71 @@ def test_the_command_line_finds_it_in_the_current_folder(lab):
         assert len(done.stderr.splitlines()) == 1
 
 
+FAILING = """
+import sys
+from mylab import search, ask
+def leaving(problem, rng):
+    yield from search(problem, rng)
+    sys.exit(0)
+def closed(queries, repeats):
+    sys.exit(0)
+def crash(problem, rng):
+    yield from search(problem, rng)
+    problem = 1 / 0
+def at_once(problem, rng):
+    raise OSError(2, "no \\x1b[2J such thing")
+def solve(A, b, radius):
+    return [][3]
+def late(problem, rng):
+    import mixsense as ms
+    for i in range(9):
+        yield ms.Round([[1.0] * problem.n], 10, estimate=lambda: {}["best"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (
+            ["mylab:ask", "--method", "badlab:leaving"],
+            "the method badlab:leaving raised SystemExit: 0 (badlab.py, line 6)",
+        ),
+        (["badlab:closed"], "the oracle badlab:closed raised SystemExit: 0 (badlab.py, line 8)"),
+        (
+            ["mylab:ask", "--method", "badlab:crash"],
+            "the method badlab:crash raised ZeroDivisionError: division by zero",
+        ),
+        (
+            ["mylab:ask", "--method", "badlab:at_once"],
+            "the method badlab:at_once raised FileNotFoundError: [Errno 2] no",
+        ),
+        (
+            ["mylab:ask", "--method", "badlab:late", "--max-queries", "50"],
+            "the method badlab:late.<locals>.<lambda> raised KeyError: 'best' (badlab.py, line 19)",
+        ),
+        (
+            ["--simulate", "--method", "single", "--k", "2", "--decoder", "badlab:solve"],
+            "the decoder badlab:solve raised IndexError: list index out of range (badlab.py, line 15)",
+        ),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, list) else "",
+)
+def test_what_the_users_functions_raise_is_one_line(lab, args, words):
+    (lab / "badlab.py").write_text(FAILING)
+    done = console(lab, "recover", *args, "--n", 6, "--sigma", 1, "--quiet")
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.strip().isprintable()
+
+
+def test_a_module_that_is_hidden_by_another_is_named(lab):
+    (lab / "queue.py").write_text("def search(problem, rng):\n    yield 3\n")
+    done = console(lab, "recover", "--simulate", "--method", "queue:search")
+    assert done.returncode == 2
+    assert "queue.py, not queue.py of the current folder, which needs another name" in done.stderr
+
+
 def test_a_sweep_finds_it_in_its_processes(lab):
     done = console(lab, "sweep", "grid.toml", "--jobs", 2)
     assert done.returncode == 0, done.stderr

@@ -62,7 +62,7 @@ def test_an_id_that_was_never_given(study, id_):
         ({"n": "three"}, "n is 'three'"),
         ({"gamma": -1}, "gamma is -1"),
         ({"gamma": np.nan}, "must be finite"),
-        ({"gamma": None}, "gamma and max_queries are both None"),
+        ({"gamma": None}, "gamma and max_queries are both missing"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"method": "paper", "k": 2, "constants": Odd()}, "odd has none: give plain values"),
         ({"colour": "red"}, "has no option 'colour'"),

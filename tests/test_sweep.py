@@ -230,7 +230,7 @@ BAD = [
     ("n = 10\nk = 1\ngap = 2.0\nweights = 'estimate'", "weights is 'estimate': give the true shares"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'magic'", "method is 'magic': give one of 'frugal'"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nweights = [0.7, 0.3]", "weights is (0.7, 0.3)"),
-    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nknown = []", "k is None"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nknown = []", "k is missing"),
     ("n = 10\nk = 1\ngap = 2.0\nknown = 'k'", "known is 'k': list what the methods are told"),
     ("n = 10\nk = 1\ngap = 2.0\nknown = ['n']", "unknown entry of known: 'n'"),
     ("n = 10\nk = 1\ngap = 2.0\nsuccess = 'often'", "success is 'often'"),

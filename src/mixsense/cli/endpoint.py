@@ -7,7 +7,6 @@ from typing import Any
 
 from mixsense.cli.oracle import KINDS
 from mixsense.cli.study_file import read_study_file
-from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of
 from mixsense.problem import DEFAULTS
@@ -60,7 +59,6 @@ def problem_of(
     if intercept:
         given["intercept"] = True
     method = given.get("method", DEFAULTS["method"])
-    find_in_current_folder(method)
     return {"weights": "estimate"} | given if entry_of(method).estimates_weights else given
 
 

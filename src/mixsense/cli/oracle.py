@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -148,7 +147,6 @@ def own_function(name: str) -> Oracle:
     """Return a function of the user's, found from the current folder."""
     from mixsense.methods.registry import imported
 
-    find_in_current_folder(name)
     found: Oracle = imported(name, "oracle")
     return found
 

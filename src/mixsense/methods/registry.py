@@ -158,7 +158,11 @@ def stored_name(method: str | Make) -> str:
 
 
 def imported(name: str, what: str) -> Any:
-    """Return the function that ``module:function`` names; the current folder is searched after all others."""
+    """Return the function that ``module:function`` names.
+
+    The current folder is searched after all others, and only from here on: a file of the user's that happens to be
+    called as another module must not take its place.
+    """
     module_name, _, attribute = name.partition(":")
     example = {"oracle": "ask", "decoder": "solve"}.get(what, "search")
     hint = f"give module:function, e.g. mylab:{example} for a function in mylab.py"
@@ -168,12 +172,16 @@ def imported(name: str, what: str) -> Any:
         if (folder := os.getcwd()) not in sys.path:
             sys.path.append(folder)
     try:
-        found: Any = importlib.import_module(module_name)
+        module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # whatever the user's file does when it is loaded
         why = one_line(f"{type(error).__name__}: {error}", 200)
         raise InvalidInput(f"the {what}'s module {module_name!r} cannot be imported ({why}): {hint}") from None
+    found: Any = module
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found):
+        here, home = f"{module_name}.py", getattr(module, "__file__", None)
+        if os.path.exists(here) and not (home and os.path.samefile(home, here)):
+            hint = f"it is {home or 'a part of Python'}, not {here} of the current folder, which needs another name"
         raise InvalidInput(f"{module_name} has no callable {attribute!r}: {hint}", **{what: name})
     return found
