@@ -150,6 +150,7 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.match_error(np.ones((2, 3)), np.ones((2, 4))), "they must be equal"),
         (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (L, n)"),
         (lambda: ms.Recovery.from_json("{}"), "give the text that to_json() returned"),
+        (lambda: ms.Recovery.from_json('{"mixsense": 1}'), "not a mixsense result ('vectors' is missing)"),
         (lambda: ms.Recovery.from_json("no"), "not a mixsense result"),
         (lambda: ms.Recovery.from_json('{"mixsense": 99}'), "this program reads format 1"),
         (lambda: ms.Recovery(PAIR, "fine"), "it must be one of certified"),

@@ -207,6 +207,8 @@ def test_an_error_of_its_own_carries_the_answers():
 
 
 def test_only_what_another_process_finds_has_a_name_to_store(monkeypatch):
+    with pytest.raises(ms.InvalidInput, match=r"method is \{'a': 1\}: give one of 'frugal'"):
+        stored_name({"a": 1})
     assert stored_name(average) == stored_name("test_own_methods:average") == "test_own_methods:average"
     assert stored_name("frugal") == "frugal"
 

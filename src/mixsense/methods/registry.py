@@ -139,7 +139,7 @@ def name_of(method: str | Make) -> str:
 
 def stored_name(method: str | Make) -> str:
     """Return a name that another process finds the method by, or say why there is none."""
-    name = name_of(method)
+    name = name_of(method) if callable(method) else entry_of(method).name
     hint = "such as mylab.py, and give mylab.search or 'mylab:search'"
     if name.startswith("__main__:"):
         raise InvalidInput(
