@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.oracles.abilities import Callers, Closing, Stoppable
+from mixsense.oracles.abilities import Callers, Stoppable
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -43,7 +43,6 @@ def test_contract(code, queries):
 
 def test_abilities_are_declared():
     with program(SUM) as oracle:
-        assert isinstance(oracle, Closing)
         assert isinstance(oracle, Stoppable)
         assert not isinstance(oracle, Callers)
 

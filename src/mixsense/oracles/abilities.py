@@ -30,11 +30,3 @@ class Stoppable(Protocol):
 
     def stop(self) -> None:
         """Let every call end soon."""
-
-
-@runtime_checkable
-class Closing(Protocol):
-    """An oracle that holds connections or a program until it is closed."""
-
-    def close(self) -> None:
-        """Give back what it holds."""
