@@ -144,19 +144,19 @@ def bad_estimate(problem, rng):
 
 
 WRONG = [
-    (no_generator, 0, "test_own_methods:no_generator returned Recovery when it was called: needed is a generator"),
+    (no_generator, 0, "test_own_methods:no_generator returned Recovery when it was called: it must be a generator"),
     (one_argument, 0, "takes too little: give a generator function of (problem, rng, …)"),
     (lambda: None, 0, "takes too little"),
     (print, 0, "the method builtins:print returned NoneType when it was called"),
     (needs_size, 0, "needs_size cannot be called: missing a required argument: 'size'; give it as an option"),
-    (asynchronous, 0, "asynchronous returned async_generator when it was called: needed is a generator function"),
-    (ask_then(None), 6, "returned NoneType: needed is a Recovery in the end"),
-    (ask_then(np.zeros((2, 6))), 6, "returned ndarray: needed is a Recovery in the end"),
+    (asynchronous, 0, "asynchronous returned async_generator when it was called: it must be a generator function"),
+    (ask_then(None), 6, "returned NoneType: it must return a Recovery in the end"),
+    (ask_then(np.zeros((2, 6))), 6, "returned ndarray: it must return a Recovery in the end"),
     (ask_then(ms.Recovery(np.zeros((2, 5)), status="budget")), 6, "returned vectors of shape (2, 5), but n is 6"),
-    (ask_and_yield(np.eye(6)), 6, "yielded ndarray: needed is a Round of queries"),
-    (ask_and_yield(None), 6, "yielded NoneType: needed is a Round of queries"),
+    (ask_and_yield(np.eye(6)), 6, "yielded ndarray: it must yield a Round of queries"),
+    (ask_and_yield(None), 6, "yielded NoneType: it must yield a Round of queries"),
     (ask_and_yield(ms.Round(np.eye(7))), 6, "asked queries of 7 numbers, but n is 6: give (q, 6)"),
-    (bad_estimate, 6, "returned str: needed is a Recovery"),
+    (bad_estimate, 6, "returned str: it must return a Recovery"),
     (average(None, None), 0, "method is <generator object average"),
     (3, 0, "method is 3: give one of 'frugal'"),
     ("magic", 0, "or a generator function of yours, or module:function"),
@@ -263,7 +263,7 @@ def test_the_command_line_finds_it_in_the_current_folder(lab):
     done = console(lab, *usual, "mylab:search")
     assert (done.returncode, "40 answers" in done.stdout) == (3, True), done.stderr  # 3: uncertain
     for method, code, words in (
-        ("mylab:picky", 1, "the method mylab:picky yielded int: needed is a Round of queries"),  # after answers
+        ("mylab:picky", 1, "the method mylab:picky yielded int: it must yield a Round of queries"),  # after answers
         ("mylab:nothing", 2, "mylab has no callable 'nothing'"),
         ("mylib:search", 2, "the method's module 'mylib' cannot be imported"),
     ):

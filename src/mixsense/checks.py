@@ -15,7 +15,7 @@ from mixsense.errors import InvalidInput
 
 
 def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) -> int:
-    """Return `value` as an int of at least `low` (and at most `most`), or say what is needed; True is no number."""
+    """Return `value` as an int of at least `low` (and at most `most`), or say what is needed; True is not a number."""
     try:
         if _is_bool(value):
             raise TypeError
@@ -79,16 +79,16 @@ def as_reals(name: str, values: Any, needed: str, *, finite: bool = True, kinds:
     if finite and not np.isfinite(found).all():
         place = np.argwhere(~np.isfinite(found))[0]
         where = ", ".join(map(str, place.tolist()))
-        raise InvalidInput(f"{name}[{where}] is {found[tuple(place)]}; needed are finite numbers")
+        raise InvalidInput(f"{name}[{where}] is {found[tuple(place)]}; it must be finite")
     return found.astype(np.float64)
 
 
 def as_vectors(vectors: ArrayLike, name: str = "vectors", models: int | None = 2) -> Array:
     """Return vectors as a finite (models, n) array, or say what is wrong with them; None takes any number of them."""
     shape = f"({'L' if models is None else models}, n)"
-    found = as_reals(name, vectors, f"needed is {shape}, vectors of equal length")
+    found = as_reals(name, vectors, f"give {shape}, vectors of equal length")
     if found.ndim != 2 or 0 in found.shape or (models is not None and len(found) != models):
-        raise InvalidInput(f"{name} has shape {found.shape}; needed is {shape}: one row a vector", shape=found.shape)
+        raise InvalidInput(f"{name} has shape {found.shape}; it must be {shape}: one row a vector", shape=found.shape)
     return found
 
 

@@ -87,7 +87,7 @@ def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: An
     method = entry.make(problem, rng, **problem.options, **box)
     if not isinstance(method, Generator):
         raise InvalidInput(
-            f"the method {entry.name} returned {type(method).__name__} when it was called: needed is a generator "
+            f"the method {entry.name} returned {type(method).__name__} when it was called: it must be a generator "
             "function, which yields rounds"
         )
     return _checked(method, entry, problem.n)
@@ -102,7 +102,7 @@ def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]
         except StopIteration as stop:
             return _recovery(stop.value, name, n)
         if not isinstance(current, Round):
-            raise InvalidInput(f"the method {name} yielded {type(current).__name__}: needed is a Round of queries")
+            raise InvalidInput(f"the method {name} yielded {type(current).__name__}: it must yield a Round of queries")
         if current.queries.shape[1] != n:
             raise InvalidInput(
                 f"the method {name} asked queries of {current.queries.shape[1]} numbers, but n is {n}: give (q, {n})"
@@ -115,7 +115,7 @@ def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]
 
 def _recovery(found: Any, name: str, n: int) -> Recovery:
     if not isinstance(found, Recovery):
-        raise InvalidInput(f"the method {name} returned {type(found).__name__}: needed is a Recovery in the end")
+        raise InvalidInput(f"the method {name} returned {type(found).__name__}: it must return a Recovery in the end")
     if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
         raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
     return found

@@ -159,7 +159,7 @@ def align_exactly(X: Array, values: Array, solved: Solved) -> Method[tuple[Array
         if (np.minimum(together, crossed) > scale).any():
             i = int(np.argmax(np.minimum(together, crossed)))
             raise ModelError(
-                f"the answer {z[i, 0]:g} to a {label[:-1]} query is no {label[:-1]} of the values {left[i]} and {b} "
+                f"the answer {z[i, 0]:g} to a {label[:-1]} query is not a {label[:-1]} of the values {left[i]} and {b} "
                 "seen before: the answers are noisy or not linear in x; use method='paper' if they are noisy",
             )
         same[others[undecided]] = together <= crossed
