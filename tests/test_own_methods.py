@@ -348,6 +348,14 @@ def test_a_sweep_finds_it_in_its_processes(lab):
     ]
 
 
+def test_a_method_that_leaves_is_a_failed_cell(lab):
+    (lab / "badlab.py").write_text("import sys\ndef leave(problem, rng):\n    sys.exit(0)\n    yield\n")
+    (lab / "bad.toml").write_text('n = 6\nk = 2\ngap = 5.0\nseeds = 2\nmethod = "badlab:leave"\n')
+    done = console(lab, "sweep", "bad.toml", "--jobs", 1, "--quiet")
+    assert "2 cells, 2 failed" in done.stdout, done.stderr
+    assert "SystemExit: 0" in done.stdout
+
+
 def test_a_sweep_in_python_takes_the_function(lab, monkeypatch):
     monkeypatch.syspath_prepend(lab)
     import mylab  # type: ignore[import-not-found]

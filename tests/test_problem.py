@@ -49,5 +49,7 @@ def test_options_are_a_dict_of_their_own():
     problem = ms.Problem(3, options=options)
     options["steer"] = True
     assert problem.options == {"steer": False}
+    with pytest.raises(ms.InvalidInput, match="an option is called 'gamma', as an argument of every run"):
+        ms.Problem(3, options={"gamma": 5.0})  # to_dict would say that it is gamma
     with pytest.raises(ms.InvalidInput, match="options is 5: give a dict"):
         ms.Problem(3, options=5)

@@ -90,7 +90,7 @@ def raise_timeout(queries, repeats):
         (lambda q, t: np.ones((len(q), t + 1)), "return shape \\(1, 2\\)"),
         (lambda q, t: np.ones(t), "return shape \\(1, 2\\)"),
         (lambda q, t: np.ones((len(q), t - 1)), "return shape \\(1, 2\\)"),
-        (lambda q, t: [["a", "b"]], "converted to float"),
+        (lambda q, t: [["a", "b"]], "return real numbers, as float"),
         (lambda q, t: np.ones((len(q), t), dtype=complex), "return real numbers"),
         (lambda q, t: None, "return real numbers"),
         (lambda q, t: [[1.0], [1.0, 2.0]], "rows of unequal length"),

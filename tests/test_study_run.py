@@ -32,7 +32,7 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
         ms.run_study(study, failing, workers=1, batch=3)
     assert study.progress().total == 15
     for bad, words in (
-        (lambda queries, repeats: [["a"]], "converted to float"),
+        (lambda queries, repeats: [["a"]], "return real numbers, as float"),
         (lambda queries, repeats: [[np.nan]], "answered nan"),
         (lambda queries, repeats: [1.0, 2.0], "return shape"),
     ):

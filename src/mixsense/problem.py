@@ -166,13 +166,17 @@ def _options(options: Any) -> dict[str, Any]:
     for name in options:
         if not isinstance(name, str):
             raise InvalidInput(f"an option is called {shown(name)}: give its name as text", option=name)
+        if name in ARGUMENTS:
+            raise InvalidInput(
+                f"an option is called {name!r}, as an argument of every run: give it as that", option=name
+            )
     return dict(options)
 
 
 def _weights(weights: Any) -> Weights | str | None:
     if weights is None or (isinstance(weights, str) and weights == "estimate"):
         return weights
-    hint = 'give two shares such as (0.7, 0.3), or None for equal ones, or "estimate"'
+    hint = 'give two shares such as (0.7, 0.3), or "estimate"; equal ones may be left out'
     if isinstance(weights, str):
         raise InvalidInput(f"weights is {shown(weights)}: {hint}", weights=weights)
     try:

@@ -55,7 +55,7 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0) -> Arr
     if found.dtype.kind not in "biuf":
         first = shown(found.reshape(-1)[:1].tolist()[0] if found.size else raw)
         raise OracleError(
-            f"the oracle answered values of type {found.dtype} such as {first}: return real numbers, converted to float",
+            f"the oracle answered values of type {found.dtype} such as {first}: return real numbers, as float",
             received=raw,
         )
     if found.shape != (q, repeats):
