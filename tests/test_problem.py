@@ -53,3 +53,16 @@ def test_options_are_a_dict_of_their_own():
         ms.Problem(3, options={"gamma": 5.0})  # to_dict would say that it is gamma
     with pytest.raises(ms.InvalidInput, match="options is 5: give a dict"):
         ms.Problem(3, options=5)
+
+
+def test_a_precision_of_0_is_taken_everywhere_without_noise(tmp_path):
+    exact = {"gamma": 0, "sigma": 0}
+    pair = ms.random_pair(8, 2, gap=3.0, seed=1)
+    assert ms.Problem(8, **exact).gamma == 0.0
+    assert ms.Problem.from_dict({"n": 8, **exact}).to_dict()["gamma"] == 0.0
+    for method in ("frugal", "noiseless"):
+        r = ms.recover(ms.SimulatedOracle(pair, sigma=0.0), 8, k=2, method=method, seed=1, **exact)
+        assert (r.status, ms.match_error(r.vectors, pair) < 1e-9) == ("certified", True)
+    assert "γ = 0" in str(ms.plan(8, k=2, gap=3.0, **exact))
+    study = ms.create_study(tmp_path / "tea.db", "tea", n=8, k=2, seed=1, **exact)
+    assert ms.run_study(study, ms.SimulatedOracle(pair, sigma=0.0)).status == "certified"
