@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ from mixsense.methods.registry import ENTRIES, Entry, entry_of
 from mixsense.problem import DEFAULTS
 
 if TYPE_CHECKING:
+    from mixsense.oracles import RecordedOracle
     from mixsense.recovery import Recovery
     from mixsense.rounds import Oracle
 
@@ -73,7 +75,8 @@ def recover_command(
     check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
     with chosen.opened(**(simulation if simulate else {})) as asked:
-        r = _recover(_recorded(asked, record, chosen, gap, problem), asked, problem, max_queries, quiet)
+        kept = _recorded(asked, record, chosen, gap, problem)
+        r = _recover(kept or asked, asked, kept, problem, max_queries, quiet)
         truth = asked.vectors if simulate else None
     _show(r, truth)
     if out is not None:
@@ -92,14 +95,16 @@ def _options_of(entry: Entry, **options: Any) -> dict[str, Any]:
     return given
 
 
-def _recorded(asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]) -> Oracle:
+def _recorded(
+    asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]
+) -> RecordedOracle | None:
     """Return the oracle with its answers kept in the file, if there is one."""
     if record is None:
-        return asked  # type: ignore[no-any-return]
+        return None
     from mixsense.oracles import RecordedOracle
 
     simulated = chosen.name == "simulate"
-    label = f"simulated, gap {gap:g}" if simulated else chosen.identity if chosen.kind.address else chosen.value
+    label = f"simulated, gap {gap:g}" if simulated else chosen.identity  # a command may hold a key
     recorded = RecordedOracle(asked, record, {"oracle": label, **problem})
     if recorded.reused:
         typer.echo(f"{record}: {recorded.reused:,} answers are there already", err=True)
@@ -108,11 +113,24 @@ def _recorded(asked: Any, record: Path | None, chosen: Choice, gap: float, probl
     return recorded
 
 
-def _recover(ask: Oracle, asked: Any, problem: dict[str, Any], max_queries: int | None, quiet: bool) -> Recovery:
+def _recover(
+    ask: Oracle,
+    asked: Any,
+    kept: RecordedOracle | None,
+    problem: dict[str, Any],
+    max_queries: int | None,
+    quiet: bool,
+) -> Recovery:
     from mixsense.api import recover
+    from mixsense.oracles.abilities import Watchful
 
-    with interruptible(asked):
-        return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+    watchful = isinstance(asked, Watchful)
+    try:
+        with interruptible(asked), asked if watchful else contextlib.nullcontext():  # closed before anything is shown
+            return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+    finally:
+        if kept is not None and kept.count and watchful and asked.doubt is not None:
+            kept.distrust(asked.doubt)
 
 
 def _show(r: Recovery, truth: Any) -> None:

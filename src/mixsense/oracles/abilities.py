@@ -33,6 +33,15 @@ class Stoppable(Protocol):
 
 
 @runtime_checkable
+class Watchful(Protocol):
+    """An oracle that notices when more comes than it asked for, so that its answers may belong to other questions."""
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the answers so far cannot be trusted; None if nothing speaks against them. Final once it is closed."""
+
+
+@runtime_checkable
 class Closing(Protocol):
     """An oracle that holds connections or a program until it is closed."""
 
