@@ -409,3 +409,22 @@ print("bye", flush=True)
     with program(code) as oracle:
         assert np.array_equal(oracle(X, 1)[:, 0], X[:, 0])
     assert oracle.doubt is None
+
+
+@pytest.mark.parametrize("words", ["sys.exit(sys.argv[-1])", "print(sys.argv[-1], flush=True)"])
+def test_what_a_program_knows_is_hidden_in_what_it_writes(words, monkeypatch):
+    monkeypatch.setenv("LAB_API_KEY", "open sesame, please")
+    for arguments, known in (
+        (["--api-key", "blue-whale-song"], "[argument]"),
+        (["--token=blue-whale-song"], "[argument]"),
+        (["3fa8c1d27b604e58a1b2c3d4e5f60718"], "[argument]"),
+        (["--greeting", "blue-whale-song"], "blue-whale-song"),
+    ):
+        code = HEAD + f"input(); {words}"
+        with ms.CommandOracle([sys.executable, "-c", code, *arguments], timeout=10) as oracle:
+            with pytest.raises(ms.OracleError) as caught:
+                oracle(X[:1], 1)
+            assert known in str(caught.value)
+    with program("input(); sys.exit('no ' + os.environ['LAB_API_KEY'])") as oracle:
+        with pytest.raises(ms.OracleError, match=r"last words: no \[LAB_API_KEY\]"):
+            oracle(X[:1], 1)

@@ -94,6 +94,7 @@ class CommandOracle:
         self._timeout = as_float("timeout", timeout, "seconds for one answer", 0.0, strict=True)
         self._settle = as_float("settle", settle, "seconds of silence after an answer", 0.0)
         self._show = (secrets := Secrets()).show
+        secrets.add_program(self._command[1:])
         self._body, self._answer = Body(body, features, secrets), Answer(answer, self._show)
         self._lock = threading.Lock()
         self._halts: set[threading.Event] = set()

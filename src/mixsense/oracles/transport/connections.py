@@ -250,6 +250,7 @@ class Connections:
             known = name in self._jar or len(self._jar) < MOST_COOKIES
             if known and len(line) <= LONGEST_COOKIE and _COOKIE.fullmatch(f"{name}={value}"):
                 self._jar[name] = value
+                self._secrets.add(value, "[cookie]", guessed=True)
 
 
 _COOKIE = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+=[!-+\--:<-~]*")

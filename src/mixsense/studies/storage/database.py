@@ -64,7 +64,7 @@ class Database:
                 with connection.begin():
                     yield connection
         except sa.exc.DBAPIError as error:
-            raise self._explained(error) from error
+            raise self._explained(error) from None  # the driver's error knows the password
 
     def _explained(self, error: sa.exc.DBAPIError) -> Exception:
         reason = one_line(error.orig)
