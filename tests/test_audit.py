@@ -353,6 +353,15 @@ def test_the_cost_that_is_stated(monkeypatch, capsys):
     assert "only if it was interrupted itself is it made again" in text
 
 
+def test_help_says_how_a_secret_is_given(tmp_path):
+    done = audit("--help", cwd=tmp_path, COLUMNS="300")
+    for option in ("--header", "--body", "url"):
+        line = next(line for line in done.stdout.splitlines() if f" {option} " in line)
+        assert "env:VARIABLE" in line, line
+    assert "in a header, the body, the address's path or its query" in " ".join(done.stdout.split())
+    assert '{"id": …, "x": […]}' in done.stdout
+
+
 def test_the_documented_audit_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = Path(HERE).parent.joinpath("docs", "studies.md").read_text(encoding="utf-8")
