@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -365,6 +366,13 @@ def test_the_record_names_no_argument_of_the_program(tmp_path):
     done.append(subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path))
     assert (done[1].returncode, done[1].stdout) == (0, done[0].stdout)
     assert "answers are there already" in done[1].stderr
+    # As 0.2.0 wrote it: the answers are paid for, and it goes on.
+    first, _, rest = (tmp_path / "r.jsonl").read_text().partition("\n")
+    old = json.loads(first)
+    old["run"]["oracle"] = command
+    (tmp_path / "r.jsonl").write_text(json.dumps(old) + "\n" + rest)
+    done.append(subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path))
+    assert (done[2].returncode, done[2].stdout) == (0, done[0].stdout)
 
 
 def test_a_record_with_a_line_too_many_is_not_taken_again(tmp_path):

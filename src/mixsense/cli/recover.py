@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -104,13 +105,21 @@ def _recorded(
     from mixsense.oracles import RecordedOracle
 
     simulated = chosen.name == "simulate"
-    label = f"simulated, gap {gap:g}" if simulated else chosen.identity  # a command may hold a key
+    label = f"simulated, gap {gap:g}" if simulated else _label(chosen, record)
     recorded = RecordedOracle(asked, record, {"oracle": label, **problem})
     if recorded.reused:
         typer.echo(f"{record}: {recorded.reused:,} answers are there already", err=True)
         if simulated:
             asked.skip(recorded.reused)
     return recorded
+
+
+def _label(chosen: Choice, record: Path) -> str:
+    """Return what the record calls the oracle: no command, which may hold a key, unless it does so since 0.2.0."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
+        if json.loads(file.readline())["run"]["oracle"] == chosen.value:
+            return str(chosen.value)
+    return chosen.identity
 
 
 def _recover(
