@@ -4,9 +4,9 @@
     python benchmarks/hostile.py --kills 60 --only kills      # some
     python benchmarks/hostile.py --only servers programs
 
-SIGKILLs are spread evenly over what a study does (ask and tell, import, create, delete), the upgrade of an old
-database, and the repair of a record: on SQLite with its rollback journal and with its write-ahead log, and on
-PostgreSQL. Each part prints a line as it ends; a table comes last. Any failure is a non-zero exit code.
+SIGKILLs are spread evenly over the repair of a record, a whole study, an upgrade, and each verb of `kill_verbs` (ask,
+tell, import, create, delete, migrate) where that is there: on SQLite with its rollback journal and with its write-ahead
+log, and on PostgreSQL. Each part prints a line as it ends; a table comes last. Any failure is a non-zero exit code.
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ import kill_study
 import kill_upgrade
 import planted
 import postgres_server
+
+try:
+    import kill_verbs
+except ModuleNotFoundError:
+    kill_verbs = None
 from mixsense import sqlite
 from mixsense.studies.storage.tables import sa
 
-BACKENDS = ("rollback journal", "WAL", "PostgreSQL")
+STORAGES = ("DELETE", "WAL", "PostgreSQL")
+"""SQLite by its journal, and PostgreSQL."""
 PARTS = ("kills", "servers", "programs", "planted")
-STUDY_KILLS: dict[str, Callable[[str, int], str]] = {"ask, tell": kill_study.kill}
-"""What is killed in a study: each takes a database and how many kills, and raises if a promise is broken."""
 
 
 @dataclass
@@ -75,11 +79,11 @@ class Table:
 
 
 @contextlib.contextmanager
-def databases(backend: str) -> Iterator[Callable[[], str]]:
+def databases(storage: str) -> Iterator[Callable[[], str]]:
     """Give a function that returns the URL of a new, empty database."""
     numbers = itertools.count()
-    if backend != "PostgreSQL":
-        before, sqlite.SQLITE_VERSION = sqlite.SQLITE_VERSION, sqlite.SAFE_WAL if backend == "WAL" else (3, 0, 0)
+    if storage != "PostgreSQL":
+        before, sqlite.SQLITE_VERSION = sqlite.SQLITE_VERSION, sqlite.SAFE_WAL if storage == "WAL" else (3, 0, 0)
         try:
             with tempfile.TemporaryDirectory() as folder:
                 yield lambda: f"sqlite:///{folder}/{next(numbers)}.db"
@@ -99,20 +103,31 @@ def databases(backend: str) -> Iterator[Callable[[], str]]:
         yield new
 
 
-def kills(table: Table, count: int, backends: list[str]) -> None:
+def kills(table: Table, count: int, storages: tuple[str, ...]) -> None:
     """Spread the kills over all that may be killed."""
-    share = -(-count // (1 + len(backends) * (len(STUDY_KILLS) + 1)))
+    verbs = tuple(kill_verbs.VERBS) if kill_verbs else ()
+    share = -(-count // (1 + len(storages) * (2 + len(verbs))))
     table.add("kills: repair of a record", share, lambda: (share, 0, kill_record.kill(share)))
-    for backend in backends:
+    for storage in storages:
         try:
-            with databases(backend) as new:
-                for name, kill in STUDY_KILLS.items():
-                    work = lambda kill=kill, new=new: (share, 0, kill(new(), share))  # noqa: E731
-                    table.add(f"kills: {name}, {backend}", share, work)
-                work = lambda new=new: (share, 0, kill_upgrade.kill(new, share))  # noqa: E731
-                table.add(f"kills: upgrade, {backend}", share, work)
+            with databases(storage) as new:
+                table.add(
+                    f"kills: a study, {storage}", share, lambda new=new: (share, 0, kill_study.kill(new(), share))
+                )
+                table.add(
+                    f"kills: upgrade, {storage}", share, lambda new=new: (share, 0, kill_upgrade.kill(new, share))
+                )
         except postgres_server.Unavailable as error:
-            table.add(f"kills: {backend}", 0, lambda error=error: (0, 1, f"it cannot be started: {error}"))
+            table.add(f"kills: {storage}", 1, lambda error=error: (1, 1, f"it cannot be started: {error}"))
+            continue
+        for verb in verbs:
+            table.add(f"kills: {verb}, {storage}", share, lambda s=storage, v=verb: verb_kills(s, v, share))
+
+
+def verb_kills(storage: str, verb: str, count: int) -> tuple[int, int, str]:
+    """Kill processes that repeat a verb; returns the kills, the broken promises, and a text."""
+    (tally,) = kill_verbs.kill_all(count, storages=(storage,), verbs=(verb,), show=lambda line: None)
+    return tally.kills, tally.lost + tally.elsewhere + tally.torn, str(tally)
 
 
 def misbehaving(table: Table, part: str, names: list[str], check: Callable[[str], list[str]]) -> None:
@@ -146,7 +161,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=1000, help="how many SIGKILLs, all together")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--backends", nargs="+", choices=BACKENDS, default=BACKENDS)
+    parser.add_argument("--storages", nargs="+", choices=STORAGES, default=STORAGES)
     args = parser.parse_args()
     table = Table()
     if "planted" in args.only:
@@ -156,7 +171,7 @@ def main() -> int:
     if "programs" in args.only:
         misbehaving(table, "programs", list(hostile_programs.KINDS), hostile_programs.check)
     if "kills" in args.only:
-        kills(table, args.kills, args.backends)
+        kills(table, args.kills, tuple(args.storages))
     table.show()
     return int(any(row.failed for row in table.rows))
 
