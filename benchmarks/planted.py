@@ -117,7 +117,7 @@ class Bag:
                 self._seen += traceback.format_exception(thing)
                 while thing is not None:
                     self._seen.append(f"{thing} {thing!r} {vars(thing)}")
-                    thing = thing.__cause__ or (None if thing.__suppress_context__ else thing.__context__)
+                    thing = thing.__cause__ or thing.__context__
             else:
                 self._seen.append(thing.decode("latin-1") if isinstance(thing, bytes) else str(thing))
 
