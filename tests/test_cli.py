@@ -95,7 +95,7 @@ def test_the_start_is_light(page):
     code = (
         "import sys\nfrom mixsense.cli.main import main\n"
         f"sys.argv = ['mixsense', {page!r}]\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'scipy', 'pandas', 'matplotlib', 'sqlalchemy', 'joblib', 'httpcore'} & set(sys.modules)\n"
+        "heavy = {'scipy', 'pandas', 'matplotlib', 'sqlalchemy', 'joblib', 'h11', 'certifi'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

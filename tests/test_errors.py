@@ -43,7 +43,7 @@ MISTAKES = [
     ({"sigma": 1j}, "it must be a real number"),
     ({"sigma": 0.0}, "use method='noiseless'"),
     ({"sigma": 0.0, "method": "single"}, "use method='noiseless'"),
-    ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='paper'"),
+    ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='frugal'"),
     ({"gamma": 0.0}, "gamma is 0; it must be above 0"),
     ({"gamma": 0.0, "sigma": None}, "it must be above 0: the precision asked for, e.g. 0.1 (0 needs sigma=0"),
     ({"gamma": 0.0, "sigma": 0.0}, "use method='noiseless'"),
@@ -171,7 +171,7 @@ def test_a_mistake_elsewhere_is_told_too(call, message):
 
 def test_noisy_answers_to_the_noiseless_method_are_noticed_and_kept():
     asked = oracle()
-    with pytest.raises(ms.ModelError, match="use method='paper'") as caught:
+    with pytest.raises(ms.ModelError, match="use method='frugal' if they are noisy") as caught:
         ms.recover(asked, 20, k=2, method="noiseless", seed=1)
     assert isinstance(caught.value, RuntimeError)
     assert sum(len(part) for part in caught.value.record) == asked.count > 0

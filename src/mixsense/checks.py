@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import math
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -130,6 +132,30 @@ def require(package: str, extra: str, purpose: str) -> Any:
         raise InvalidInput(
             f"{purpose} {package}, which is not installed: pip install 'mixsense[{extra}]'", package=package
         ) from None
+
+
+def require_all(extras: Mapping[str, str], purpose: str) -> None:
+    """Refuse to go on if optional packages are missing, and name all of them at once.
+
+    Parameters
+    ----------
+    extras : mapping
+        Package → the extra of mixsense that it comes with.
+    purpose : str
+        What needs them, as in "an audit needs".
+
+    Examples
+    --------
+    >>> require_all({"math": "study", "no_such": "http", "nor_this": "study"}, "an audit needs")
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: an audit needs no_such and nor_this, not installed: pip install 'mixsense[http,study]'
+    """
+    missing = [package for package in extras if importlib.util.find_spec(package) is None]
+    if missing:
+        wanted = ",".join(dict.fromkeys(extras[package] for package in missing))
+        names = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
+        raise InvalidInput(f"{purpose} {names}, not installed: pip install 'mixsense[{wanted}]'", packages=missing)
 
 
 def one_line(text: Any, most: int = 500) -> str:

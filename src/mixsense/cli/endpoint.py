@@ -22,6 +22,8 @@ IN_FILE = tuple(
 def read_audit_file(path: Path) -> dict[str, Any]:
     """Return what the TOML file of an audit says, its table [endpoint] checked."""
     given = read_study_file(path)
+    if "notes" in given:
+        raise InvalidInput(f"{path}: 'notes' does not belong here: an audit notes itself whom it asks")
     endpoint = given.get("endpoint", {})
     if not isinstance(endpoint, dict):
         raise InvalidInput(f"{path}: endpoint is {endpoint!r}: give a table [endpoint] with body, answer, …")

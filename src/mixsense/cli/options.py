@@ -52,7 +52,7 @@ SeedOverFile = Annotated[
 
 # Who is asked.
 Command = Annotated[
-    str | None, typer.Option(help='Ask this program: a JSON query {"x": […]} a line in, a number a line out.')
+    str | None, typer.Option(help='Ask this program: a JSON query {"id": …, "x": […]} a line in, a number a line out.')
 ]
 
 # Studies.

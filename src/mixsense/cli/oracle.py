@@ -10,8 +10,8 @@ import hashlib
 import pkgutil
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +37,11 @@ class Kind:
     identity: Callable[[str], str] = str
     """What a study stores to tell it from another one: no secrets."""
     audited: bool = False
-    """It is one for `mixsense audit`: it takes `features`, and has to be closed."""
+    """It is one for `mixsense audit`: it takes `features`, and is a context manager."""
     parallel: bool = False
     """It takes several questions at a time."""
+    extras: Mapping[str, str] = field(default_factory=dict)
+    """The optional packages that it needs, each with the extra that brings it."""
 
 
 def _program(command: str) -> str:
@@ -67,6 +69,7 @@ KINDS = {
         identity=_without_query,
         audited=True,
         parallel=True,
+        extras={"h11": "http", "certifi": "http"},
     ),
     "command": Kind(
         "a program with --command",
@@ -108,7 +111,7 @@ class Choice:
         if not self.kind.audited:
             yield make(self.value, **settings)
             return
-        with contextlib.closing(make(self.value, **settings, features=features)) as oracle:
+        with make(self.value, **settings, features=features) as oracle:
             yield oracle
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ from mixsense.methods.registry import ENTRIES, Entry, entry_of
 from mixsense.problem import DEFAULTS
 
 if TYPE_CHECKING:
+    from mixsense.oracles import RecordedOracle
     from mixsense.recovery import Recovery
     from mixsense.rounds import Oracle
 
@@ -70,8 +72,6 @@ def recover_command(
     queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
     two random vectors with --k coefficients (5 if left out) at the distance --gap, and noise --sigma (1 if left out).
     """
-    from mixsense.api import recover
-
     chosen = choose(oracle, simulate=simulate, command=command)
     entry = entry_of(method)
     problem: dict[str, Any] = {"n": n, "k": k, "gamma": precision(gamma), "sigma": sigma, "eta": eta, "method": method}
@@ -83,9 +83,9 @@ def recover_command(
     check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
     with chosen.opened(**(simulation if simulate else {})) as asked:
-        ask = _recorded(asked, record, chosen, gap, problem)
-        with _telling(record), interruptible(asked):
-            r = recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+        kept = _recorded(asked, record, chosen, gap, problem)
+        with _telling(record):
+            r = _recover(kept or asked, asked, kept, problem, max_queries, quiet)
         truth = asked.vectors if simulate else None
     _show(r, truth)
     if out is not None:
@@ -108,14 +108,16 @@ def _options_of(entry: Entry, usual: dict[str, Any], named: dict[str, Any]) -> d
     return given | named
 
 
-def _recorded(asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]) -> Oracle:
+def _recorded(
+    asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]
+) -> RecordedOracle | None:
     """Return the oracle with its answers kept in the file, if there is one."""
     if record is None:
-        return asked  # type: ignore[no-any-return]
+        return None
     from mixsense.oracles import RecordedOracle
 
     simulated = chosen.name == "simulate"
-    label = f"simulated, gap {gap:g}" if simulated else chosen.identity if chosen.kind.address else chosen.value
+    label = f"simulated, gap {gap:g}" if simulated else _label(chosen, record)
     recorded = RecordedOracle(asked, record, {"oracle": label, **problem})
     if recorded.reused:
         typer.echo(f"{record}: {recorded.reused:,} answers are there already", err=True)
@@ -136,6 +138,34 @@ def _telling(record: Path | None) -> Iterator[None]:
         kept = "are lost: --record FILE keeps them" if record is None else f"are in {record}, the same command goes on"
         message = f"{what}; the {count:,} answers received before {kept}" if count else what
         raise OracleError(message, **error.data) from None
+
+
+def _label(chosen: Choice, record: Path) -> str:
+    """Return what the record calls the oracle: no command, which may hold a key, unless it does so since 0.2.0."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
+        if json.loads(file.readline())["run"]["oracle"] == chosen.value:
+            return str(chosen.value)
+    return chosen.identity
+
+
+def _recover(
+    ask: Oracle,
+    asked: Any,
+    kept: RecordedOracle | None,
+    problem: dict[str, Any],
+    max_queries: int | None,
+    quiet: bool,
+) -> Recovery:
+    from mixsense.api import recover
+    from mixsense.oracles.abilities import Watchful
+
+    watchful = isinstance(asked, Watchful)
+    try:
+        with interruptible(asked), asked if watchful else contextlib.nullcontext():  # closed before anything is shown
+            return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+    finally:
+        if kept is not None and kept.count and watchful and asked.doubt is not None:
+            kept.distrust(asked.doubt)
 
 
 def _show(r: Recovery, truth: Any) -> None:

@@ -30,3 +30,12 @@ class Stoppable(Protocol):
 
     def stop(self) -> None:
         """Let every call end soon."""
+
+
+@runtime_checkable
+class Watchful(Protocol):
+    """An oracle that notices when more comes than it asked for, so that its answers may belong to other questions."""
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the answers so far cannot be trusted; None if nothing speaks against them. Final once it is closed."""

@@ -188,6 +188,10 @@ class RecordedOracle(ReplayOracle):
             **data,
         )
 
+    def distrust(self, why: str) -> None:
+        """Note in the file that its answers cannot be trusted: no later run takes them."""
+        self._append({"distrusted": why})
+
     def _append(self, line: dict[str, Any]) -> None:
         size, waiting = self._end
         self._end = size, waiting + json.dumps(line).encode() + b"\n"
@@ -230,6 +234,8 @@ class RecordedOracle(ReplayOracle):
             if first["mixsense_record"] != 1:
                 raise ValueError(f"it has format {shown(first['mixsense_record'])}, this program reads format 1")
             known = dict(first["run"])
+            doubts = [line["distrusted"] for line in lines if "distrusted" in line]
+            lines = [line for line in lines if "distrusted" not in line]
             record = [_asked(**line) if line.get("group") is not None else _pair(**line) for line in lines]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(
@@ -240,6 +246,10 @@ class RecordedOracle(ReplayOracle):
             raise InvalidInput(
                 f"{self._path} holds the answers of another run ({', '.join(different)} differ): "
                 "use the options of that run, or another file"
+            )
+        if doubts:
+            raise InvalidInput(
+                f"the answers in {self._path} are not to be trusted ({one_line(doubts[0])}): begin another file"
             )
         return record
 
