@@ -62,9 +62,7 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
     selections = tuning.ONE_MODEL_SELECTIONS
-    em = climb(
-        data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections
-    )
+    em = climb(data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
     return finish(em, "one vector")
 
 
@@ -137,7 +135,10 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
         before.score = _score_on(before, data)
         return before
     above, shares = old.several, expected.shares(L - 1)
-    rough = [(start, _loglik(start, above.sigma, shares, data)) for start in (*left_out(above.beta), merged(above.beta, above.weights))]
+    rough = [
+        (start, _loglik(start, above.sigma, shares, data))
+        for start in (*left_out(above.beta), merged(above.beta, above.weights))
+    ]
     starts = sorted(rough, key=lambda each: -each[1])[: tuning.REFINED_OF_FEWER]
     given = [(start, above.sigma, shares, above.rate) for start, _ in starts]
     given += [(f.beta, f.sigma, f.weights, f.rate) for f in (before,) if f is not None and f.L == L - 1]

@@ -62,7 +62,9 @@ class Box:
         the one is taken whose answer tells most.
         """
         if fit.L > 2:
-            return best_of(lambda: self.draw(q, rng), lambda Z: gain(self.coded.rows(Z), fit), tuning.CORNERS_TO_CHOOSE_FROM)
+            return best_of(
+                lambda: self.draw(q, rng), lambda Z: gain(self.coded.rows(Z), fit), tuning.CORNERS_TO_CHOOSE_FROM
+            )
         delta, sigma = fit.beta[0] - fit.beta[1], fit.sigma
         offset, slope = (float(delta[0]), delta[1:]) if self.coded.level else (0.0, delta)
         Z = self.draw(q, rng)
