@@ -40,7 +40,7 @@ class Options:
 
 def number_of_queries(problem: Problem, method: str, m: Any, constants: Constants) -> int:
     """Return m as given, or c_s k log n; refuse shares that the paper's methods do not know."""
-    if isinstance(problem.weights, tuple) and len(set(problem.weights)) > 1 or problem.weights == ESTIMATE:
+    if (isinstance(problem.weights, tuple) and len(set(problem.weights)) > 1) or problem.weights == ESTIMATE:
         raise InvalidInput(
             f"weights is {problem.weights!r}: method={method!r} assumes equal shares; leave weights out",
             weights=problem.weights,
