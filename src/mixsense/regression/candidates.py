@@ -59,7 +59,7 @@ class Candidates:
     """The fits that are alive, and how much the answers speak for several models."""
 
     fits: dict[int, list[Fit]]
-    """Number of models -> different fits, that with the highest score first; there is always one of one model."""
+    """Number of models -> different fits, that with the highest score first; none of a number that is far behind."""
     score: dict[int, float]
     """Number of models -> how well they explain the answers, in nats; what their coefficients cost is in it."""
     choice: int | None = None
@@ -79,7 +79,7 @@ class Candidates:
     """The fit that explains the answers best, of one model or of several."""
 
     def __post_init__(self) -> None:
-        tried = [L for L in self.fits if L > 1]
+        tried = [L for L, fits in self.fits.items() if L > 1 and fits]
         L = max(self.choice, 2) if self.choice else max(tried, key=lambda L: self.score[L])
         evidence = self.score[L] - max(value for number, value in self.score.items() if number < L)
         against_one = self.score[L] - self.score[1]
@@ -139,7 +139,7 @@ class Candidates:
             scores.setdefault(route, []).append(float(_loglik(X, y, f).mean()))
         unseen = dict(self.unseen)
         for L in self.fits:
-            if L > 1 and L - 1 in self.fits:
+            if self.fits[L] and self.fits.get(L - 1):
                 gain = float((_loglik(X, y, self.fits[L][0]) - _loglik(X, y, self.fits[L - 1][0])).sum())
                 unseen[L] = unseen.get(L, 0.0) + gain
         return replace(self, held_out=scores, unseen=unseen)

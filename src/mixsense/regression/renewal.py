@@ -11,8 +11,9 @@ from mixsense.arrays import Array
 from mixsense.problem import MOST_MODELS
 from mixsense.regression import tuning
 from mixsense.regression.candidates import Candidates, Data, Expected
+from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
-from mixsense.regression.fit import Fit, fit
+from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.likelihood import explain
 from mixsense.regression.starts import anneal, merged, moment_columns, second_moments, splits
 
@@ -43,10 +44,10 @@ def renew(
     if L > 2:
         fits[L - 1] = _fewer(old, L - 1, data, expected)
     fits[L] = _several(old, L, fits[L - 1][0], data, expected, rng, new_starts)
-    if more and L < MOST_MODELS:
-        fits[L + 1] = _one_more(old, fits[L][0], data, expected, rng)
     score = {number: found[0].score for number, found in fits.items()}
     score[1] = _score_of_one(one, fits[L][0], data, expected)
+    if more and L < MOST_MODELS:
+        score[L + 1], fits[L + 1] = _one_more(old, fits[L][0], data, expected, rng)
     if not fits[L][0].support[0].size and len(data.y) >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
         most = score[1] + tuning.NOTHING_EVIDENCE
         score = {number: value if number == 1 else min(value, most) for number, value in score.items()}
@@ -60,23 +61,25 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
         spread = float(np.std(data.y)) or expected.sigma
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
-    return fit(
-        data.X,
-        data.y,
-        start,
-        spread,
-        np.ones(1),
-        rate,
-        expected.rate,
-        free_sigma=True,
-        selections=tuning.ONE_MODEL_SELECTIONS,
-        route="one vector",
+    selections = tuning.ONE_MODEL_SELECTIONS
+    em = climb(
+        data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections
     )
+    return finish(em, "one vector")
 
 
-def _fit(start: Array, sigma: float, weights: Array, rate: float, route: str, data: Data, expected: Expected) -> Fit:
-    """Fit several models from a start."""
-    return fit(
+def _climbed(
+    start: Array,
+    sigma: float,
+    weights: Array,
+    rate: float,
+    data: Data,
+    expected: Expected,
+    selections: int = tuning.SELECTIONS,
+    steps: int = tuning.EM_STEPS,
+) -> EM:
+    """Fit several models from a start to the nearest optimum."""
+    return climb(
         data.X,
         data.y,
         start,
@@ -88,8 +91,14 @@ def _fit(start: Array, sigma: float, weights: Array, rate: float, route: str, da
         free_weights=expected.free_weights,
         zeros=data.zeros,
         least_sigma=expected.least_sigma,
-        route=route,
+        selections=selections,
+        steps=steps,
     )
+
+
+def _fit(start: Array, sigma: float, weights: Array, rate: float, route: str, data: Data, expected: Expected) -> Fit:
+    """Fit several models from a start."""
+    return finish(_climbed(start, sigma, weights, rate, data, expected), route)
 
 
 def _again(fits: Iterable[Fit], data: Data, expected: Expected) -> list[Fit]:
@@ -139,16 +148,23 @@ def _rescored(f: Fit, data: Data, expected: Expected) -> Fit:
 
 def _one_more(
     old: Candidates | None, best: Fit, data: Data, expected: Expected, rng: np.random.Generator
-) -> list[Fit]:
-    """Fit one model more than there seem to be: from the models split in two, and from a few random starts."""
+) -> tuple[float, list[Fit]]:
+    """Fit one model more than there seem to be: from the models split in two, and from a few random starts.
+
+    Returns the score, and the fit if it comes near that of the smaller number.
+    """
     L = len(best.beta) + 1
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
-    found = _again(old.fits.get(L, [])[:1], data, expected) if old else []
-    for start, route in _starts(
-        L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE
-    ):
-        found.append(_fit(start, sigma, weights, best.rate, route, data, expected))
-    return _distinct(found, sigma)
+    before = [(f.beta, f.sigma, f.weights, f.rate, f.route) for f in old.fits.get(L, [])[:1]] if old else []
+    starts = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
+    new = [(start, sigma, weights, best.rate, route) for start, route in starts]
+    few = tuning.STEPS_OF_MORE
+    tried = [(_climbed(*start, data, expected, selections=1, steps=few), route) for *start, route in (*before, *new)]
+    em, route = max(tried, key=lambda each: each[0].score)
+    if em.score < best.score - tuning.DROPPED_BEHIND:
+        return em.score, []
+    found = _fit(em.beta, em.sigma, em.weights, em.rate, route, data, expected)
+    return found.score, [found]
 
 
 def _starts(

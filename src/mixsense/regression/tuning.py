@@ -46,6 +46,9 @@ Taste: never swept. Rounds end sooner where `JOINT_TOLERANCE` is reached."""
 JOINT_TOLERANCE = 1e-4
 """Rounds over the coefficients end when no mean moves by more than the root of this, in its own standard errors.
 Taste: never swept; a hundredth of a standard error."""
+LEAST_MATTERING = 0.02
+"""Coefficients that are more probable than this get twice as many rounds as the others.
+Taste: never swept. The improbable ones hardly move, and cost most of the time."""
 
 # The working set: which columns EM works on.
 
@@ -179,6 +182,9 @@ STARTS_OF_MORE = 2
 Taste: never swept."""
 REFINED_OF_MORE = 2
 """This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
+STEPS_OF_MORE = 12
+"""A fit of one model more takes this many steps of EM; if its score comes near that of the smaller number, it goes on.
+Taste: never swept."""
 STAGES_BETWEEN_MORE = 3
 """Where the evidence exceeds `NO_NEW_STARTS`, one model more is tried at one stage in this many, and at the end.
 Taste: never swept."""
