@@ -38,6 +38,27 @@ def test_simulated_answers_have_the_promised_law():
     assert oracle.count == 100_000
 
 
+def test_many_models_answer_in_their_shares():
+    # 60,000 answers: a share has standard error √(0.24/60,000) = 0.002; five of it.
+    shares = (0.5, 0.3, 0.15, 0.05)
+    oracle = ms.SimulatedOracle(np.diag([1.0, 2.0, 3.0, 4.0]), sigma=0.0, weights=shares, seed=4)
+    y = oracle([[1.0, 1.0, 1.0, 1.0]], 60_000)
+    assert oracle.weights == shares
+    for value, share in enumerate(shares, start=1):
+        assert abs((y == value).mean() - share) < 0.01
+    assert ms.SimulatedOracle([[2.0, 1.0]], sigma=0.0)([[1.0, 1.0]], 3).tolist() == [[3.0, 3.0, 3.0]]
+    with pytest.raises(ms.InvalidInput, match="weights has 2 entries, models is 3"):
+        ms.SimulatedOracle(np.eye(3), weights=(0.5, 0.5))
+
+
+def test_the_stream_of_two_models_stays_what_it_was():
+    coin, noise = np.random.default_rng(3).spawn(2)
+    means = X @ PAIR.T
+    second = coin.random((6, 50)) >= 0.3
+    expected = np.where(second, means[:, 1:], means[:, :1]) + 0.5 * noise.standard_normal((6, 50))
+    assert np.array_equal(ms.SimulatedOracle(PAIR, 0.5, (0.3, 0.7), seed=3)(X, 50), expected)
+
+
 def test_replay_gives_each_answer_once_and_refuses_what_it_lacks():
     oracle = ms.ReplayOracle([(X[:1], [[1.0, 2.0]]), (X[:1], [[3.0]])])
     assert oracle(X[:1], 1).tolist() == [[1.0]]

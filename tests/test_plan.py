@@ -120,6 +120,32 @@ def test_unequal_shares_cost_more_and_are_not_for_the_paper():
     assert equal.extrapolated == ()
 
 
+@pytest.mark.parametrize("question", [{"gamma": 0.1}, {"budget": 6000}])
+def test_more_models_are_planned_roughly_and_the_plan_says_so(question):
+    plans = [ms.plan(**USUAL, **question, models=models) for models in (2, 3, 4, 6)]
+    for method in ("frugal", "certified", "tagged"):
+        answers = [plan[method].queries if "gamma" in question else plan[method].gamma for plan in plans]
+        assert answers == sorted(answers)
+        assert answers[0] < answers[1]
+    two, three = plans[:2]
+    assert "rough: scaled from 2 to 3 models" in three["frugal"].note
+    assert "rough: scaled from 2 to 3 models" in three["certified"].note
+    assert "models = 3: calibrated for 2, here scaled by what the limits say" in three.extrapolated
+    assert (three["paper"].queries, three["paper"].note) == (None, "not planned for 3 models")
+    assert "rough" not in str(two)
+    assert two.rows == ms.plan(**USUAL, **question).rows
+
+
+def test_the_shares_say_how_many_models_are_planned_for():
+    plan = ms.plan(**USUAL, gamma=0.1, weights=(0.5, 0.3, 0.2))
+    assert plan.inputs["models"] == 3
+    assert plan["frugal"].queries > ms.plan(**USUAL, gamma=0.1, models=3)["frugal"].queries
+    equal = ms.plan(**USUAL, gamma=0.1, weights="equal", models=3)
+    assert equal.rows == ms.plan(**USUAL, gamma=0.1, weights=(1 / 3,) * 3).rows
+    vectors = ms.random_models(3, 100, 5, 2.0, seed=3)
+    assert ms.limits.tagged(vectors, 1.0, equal["tagged"].queries) == pytest.approx(0.1, rel=0.01)
+
+
 def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     plan = ms.plan(100, 5, sigma=0.0, gap=2.0, per_person=10)
     assert [row.method for row in plan] == ["printed", "noiseless"]
@@ -152,7 +178,7 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
         ({"gamma": math.nan}, "gamma is nan; it must be finite"),
         ({"gamma": 1.0}, "give gamma below 1, or recover one vector with method='single'"),
         ({"gamma": 1e-9}, "give a larger gamma"),
-        ({"gap": 0.0}, "gap is 0: both vectors are one"),
+        ({"gap": 0.0}, "gap is 0: the vectors are one"),
         ({"gap": -2.0}, "gap is -2; it must be at least 0"),
         ({"gap": None}, "gap is missing: give the distance"),
         ({"gap": 1e9}, "give sigma 0"),
@@ -165,7 +191,7 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
         ({"gamma": None}, "gamma and budget are both missing: give gamma to get the answers, or budget"),
         ({"budget": 2000}, "gamma and budget are both given"),
         ({"gamma": None, "budget": 0}, "budget is 0; it must be at least 1"),
-        ({"gamma": None, "budget": 50}, "budget is 50: too small for the frugal method to tell the two vectors apart"),
+        ({"gamma": None, "budget": 50}, "budget is 50: too small for the frugal method to tell the vectors apart"),
         ({"k": None}, "k is missing: give the number of coefficients"),
         ({"n": 10**19}, "n is above 1e+12: there is nothing to plan so far out"),
         ({"gamma": None, "budget": 10**310}, "budget is above 1e+12"),
@@ -174,6 +200,12 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
         ({"weights": "estimate"}, "a plan needs the shares that you expect"),
         ({"weights": (0.7, 0.7)}, "weights sum to 1.4"),
         ({"sigma": 0.0, "weights": (0.7, 0.3)}, "the noiseless scheme assumes equal shares"),
+        ({"sigma": 0.0, "models": 3}, "only two models are planned without noise"),
+        ({"models": 1}, "models is 1; it must be at least 2: a plan is for 2 to 6 models"),
+        ({"models": 7}, "models is 7; it must be at most 6: a plan is for 2 to 6 models"),
+        ({"models": "auto"}, "models is 'auto'; it must be a whole number: a plan is for 2 to 6 models"),
+        ({"weights": (1.0,)}, "models is 1; it must be at least 2"),
+        ({"weights": (0.5, 0.3, 0.2), "models": 4}, "weights has 3 entries, models is 4"),
     ],
 )
 def test_impossible_input_is_refused_with_what_to_change(changes, words):
@@ -202,7 +234,10 @@ def test_the_command_line():
     assert done.stdout.strip() == str(ms.plan(**USUAL, gamma=0.1, per_person=12))
     done = command(*given, "--budget", 2000, "--json", "--weights", "0.7,0.3")
     assert json.loads(done.stdout) == json.loads(ms.plan(**USUAL, budget=2000, weights=(0.7, 0.3)).to_json())
+    done = command(*given, "--gamma", 0.1, "--models", 3)
+    assert done.stdout.strip() == str(ms.plan(**USUAL, gamma=0.1, models=3))
     for wrong, words in (
+        (["--gamma", 0.1, "--models", 1], "models is 1; it must be at least 2"),
         (["--gamma", 1.5], "give gamma below 1"),
         ([], "both missing"),
         (["--gamma", 0.1, "--weights", "x"], "give two shares"),

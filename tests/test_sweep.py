@@ -23,7 +23,7 @@ import pytest
 
 import mixsense as ms
 from mixsense.sweeps import workers
-from mixsense.sweeps.cell import run_cell
+from mixsense.sweeps.cell import arguments_of, run_cell
 from mixsense.sweeps.grid import AXES, PLAIN_KEYS, read_grid
 from mixsense.sweeps.store import Store, read_store
 from mixsense.sweeps.sweep import commonest_failure, save_table, summarise
@@ -144,8 +144,8 @@ def test_known_is_what_the_method_is_told():
     base = {"n": 10, "k": 1, "gap": 5.0, "weights": [0.7, 0.3], "gamma": "none", "max_queries": 100, "seeds": [1]}
     pair = ms.random_pair(10, 1, gap=5.0, seed=[1, 1])
     told = {
-        ("k", "sigma", "weights"): {"k": 1, "sigma": 1.0, "weights": (0.7, 0.3)},
-        (): {"weights": "estimate"},
+        ("k", "models", "sigma", "weights"): {"k": 1, "models": 2, "sigma": 1.0, "weights": (0.7, 0.3)},
+        (): {"models": "auto", "weights": None},
     }
     for known, arguments in told.items():
         oracle = ms.SimulatedOracle(pair, weights=(0.7, 0.3), seed=[1, 2])
@@ -153,6 +153,61 @@ def test_known_is_what_the_method_is_told():
         frame = ms.sweep({**base, "known": list(known)}, jobs=1)
         assert frame.error[0] == ms.match_error(r.vectors, pair)
         assert frame.known[0] == ", ".join(known)
+
+
+def test_equal_shares_that_are_known_do_not_tell_the_number_of_models():
+    (cell,) = read_grid({"n": 10, "k": 1, "gap": 5.0, "models": 3, "seeds": 1, "known": ["weights"]}).cells
+    told = arguments_of(cell.setting)
+    assert (told["weights"], told["models"], told["k"], told["sigma"]) == ("equal", "auto", None, None)
+    assert cell.setting["weights"] == [1 / 3, 1 / 3, 1 / 3]
+
+
+def test_the_number_of_models_is_an_axis():
+    grid = {"n": 12, "k": 1, "gap": 8.0, "models": [1, 2, 3], "gamma": "none", "max_queries": 200, "seeds": [1]}
+    frame = ms.sweep(grid, jobs=1)
+    assert frame.models.tolist() == [1, 2, 3]
+    assert frame.weights.tolist() == [(1.0,), (0.5, 0.5), (1 / 3,) * 3]
+    vectors = ms.random_models(3, 12, 1, gap=8.0, seed=[1, 1])
+    told = {"k": 1, "sigma": 1.0, "models": 3, "weights": "equal", "gamma": None, "max_queries": 200}
+    r = ms.recover(ms.SimulatedOracle(vectors, seed=[1, 2]), 12, seed=[1, 3], **told)
+    assert frame.error[2] == ms.match_error(r.vectors, vectors)
+    assert ms.plots.plot_sweep(frame).get_xlabel() == "models"
+
+
+def test_shares_tell_the_number_of_models_where_it_is_not_given():
+    base = {"n": 10, "k": 1, "gap": 5.0, "seeds": 1}
+    shares = [[0.5, 0.3, 0.2], [0.6, 0.4]]
+    assert [cell.setting["models"] for cell in read_grid({**base, "weights": shares}).cells] == [3, 2]
+    one = read_grid({**base, "weights": shares[0]}).cells
+    assert one == read_grid({**base, "weights": shares[0], "models": 3}).cells
+
+
+def test_another_number_of_models_than_the_true_one_is_infinitely_wrong(tmp_path, monkeypatch):
+    (tmp_path / "mylab.py").write_text(
+        "import numpy as np, mixsense as ms\n"
+        "def guess(problem, rng, rows=2):\n"
+        "    yield ms.Round(np.eye(problem.n), 1)\n"
+        "    return ms.Recovery(np.ones((rows, problem.n)), 'budget')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    options = {"mylab:guess": {"rows": [1, 2, 3]}}
+    grid = {"n": 5, "k": 1, "gap": 5.0, "models": 3, "method": "mylab:guess", "options": options, "seeds": 2}
+    frame = ms.sweep({**grid, "success": 100.0}, out=tmp_path / "grid.sqlite", jobs=1)
+    two = frame[frame.rows == 2]
+    assert (two.status == "budget").all()  # it did not fail: it was wrong
+    assert two.error.tolist() == [np.inf, np.inf]
+    assert two.message.tolist() == 2 * ["models found: 2; there are 3"]
+    others = frame[frame.rows != 2]
+    assert np.isfinite(others.error).all()
+    assert others.message.tolist() == 2 * ["models found: 1; there are 3"] + 2 * [""]
+    assert frame.success.tolist() == (frame.rows != 2).tolist()
+    equal(ms.read_sweep(tmp_path / "grid.sqlite"), frame.drop(columns="success"))
+
+
+def test_a_file_of_0_2_0_is_of_two_models():
+    frame = ms.read_sweep(Path(__file__).parent / "data" / "sweep-0.2.0.sqlite")
+    assert len(frame) > 0
+    assert set(frame.models) == {2}
 
 
 def test_a_budget_is_spent_only_if_no_precision_is_asked_for():
@@ -193,6 +248,10 @@ BAD = [
     ("n = 10\nk = [1, 1]\ngap = 2.0", "k lists 1 twice"),
     ("n = [5, 100]\nk = 10\ngap = 2.0", "k is 10, but the vectors have n = 5"),
     ("n = 10\nk = 1\ngap = 2.0\noverlap = 2", "overlap is 2"),
+    ("n = 10\nk = 1\ngap = 2.0\noverlap = 1\nmodels = 3", "overlap is for two models, models is 3: leave overlap out"),
+    ("n = 10\nk = 1\ngap = 2.0\nmodels = 7", "models is 7; a sweep takes at most 6"),
+    ("n = 10\nk = 1\ngap = 2.0\nmodels = 'auto'", "models is 'auto'; it must be a whole number"),
+    ("n = 10\nk = 1\ngap = 2.0\nmodels = 3\nweights = [0.5, 0.5]", "weights has 2 entries, models is 3"),
     ("n = 10\nk = 1\ngap = 2.0\neta = 2", "eta is 2; it must be below 1"),
     ("n = 10\nk = 1\ngap = 2.0\neta = [0.05, 1e-13]", "eta is 1e-13; it must be at least 1e-12"),
     ("n = 10\nk = 1\ngap = 2.0\nseeds = 99999999999", "seeds is 99,999,999,999: a grid has at most 1,000,000 cells"),
@@ -385,7 +444,10 @@ def test_the_command_draws_and_exports(tmp_path, tiny):
 def test_the_picture_shows_the_medians(tiny):
     axes = ms.plots.plot_sweep(tiny.assign(max_queries=100))
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("gap", "worst ℓ2 error: median and quartiles")
-    assert axes.get_title(loc="left") == "method = paper, n = 10, sigma = 1, max_queries = 100, gamma = 0.1; seeds: 5"
+    assert (
+        axes.get_title(loc="left")
+        == "method = paper, n = 10, models = 2, sigma = 1, max_queries = 100, gamma = 0.1; seeds: 5"
+    )
     assert labels(axes) == ["k = 1", "k = 2"]
     for seeds in (5, 4):  # also an even number: the median of the table
         some = tiny[tiny.seed < seeds].assign(max_queries=100)

@@ -20,6 +20,7 @@ from mixsense.metrics import match_error as match_error
 from mixsense.oracles import RecordedOracle as RecordedOracle
 from mixsense.oracles import ReplayOracle as ReplayOracle
 from mixsense.oracles import SimulatedOracle as SimulatedOracle
+from mixsense.oracles import random_models as random_models
 from mixsense.oracles import random_pair as random_pair
 from mixsense.oracles.command import CommandOracle as CommandOracle
 from mixsense.oracles.http import HTTPOracle as HTTPOracle

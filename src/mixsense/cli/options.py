@@ -43,7 +43,7 @@ Eta = Annotated[float, typer.Option(help="Allowed probability of failure.")]
 Weights = Annotated[str | None, _weights("equal")]
 WeightsOverFile = Annotated[str | None, _weights("estimate, or what the file says")]
 MaxQueries = Annotated[int | None, typer.Option(help="Hard limit on the number of answers.")]
-Gap = Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two vectors.")]
+Gap = Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two vectors; the mean one if there are more.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
 SeedOverFile = Annotated[
     int | None, typer.Option(help="Seed of the queries.", show_default="drawn and stored, or what the file says")

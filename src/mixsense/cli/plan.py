@@ -21,8 +21,10 @@ def plan_command(
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Answers that can be had; prints the γ to expect.")] = None,
     per_person: Annotated[int | None, typer.Option(help="Answers of one person; adds the number of people.")] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="Shares of the two models, as 0.7,0.3.", show_default="equal")
+    weights: Annotated[str | None, typer.Option(help="Shares of the models, as 0.7,0.3.", show_default="equal")] = None,
+    models: Annotated[
+        int | None,
+        typer.Option(help="How many models you expect, 2 to 6; a rough plan beyond 2.", show_default="2"),
     ] = None,
     eta: Annotated[
         float, typer.Option(help="Allowed probability of failure of the paper's method (certified: 0.05).")
@@ -33,5 +35,5 @@ def plan_command(
     from mixsense.planning.plan import plan
 
     given: Any = shares(weights)
-    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given)
+    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given, models)
     typer.echo(table.to_json() if as_json else str(table))

@@ -59,9 +59,10 @@ def hidden_pair(figure: int, seed: int, n: int, k: int, gap: float) -> Array:
 
 
 def simulate(figure: int, seed: int, truth: Array, **given: Any) -> Recovery:
-    """Recover a pair that is hidden behind an oracle with σ = 1."""
+    """Recover models that are hidden behind an oracle with σ = 1 and equal shares; all that is known."""
     oracle = SimulatedOracle(truth, 1.0, seed=[figure, seed, 1])
-    return recover(oracle, truth.shape[1], sigma=1.0, seed=[figure, seed, 2], **given)
+    known: dict[str, Any] = {"sigma": 1.0, "models": len(truth), "weights": "equal"}
+    return recover(oracle, truth.shape[1], seed=[figure, seed, 2], **known, **given)
 
 
 def medians_and_band(groups: Data, columns: list[str], of: str) -> Data:

@@ -1,6 +1,6 @@
 """Who answers: simulations, records, HTTP endpoints, programs."""
 
 from mixsense.oracles.recorded import RecordedOracle, ReplayOracle
-from mixsense.oracles.simulated import SimulatedOracle, random_pair
+from mixsense.oracles.simulated import SimulatedOracle, random_models, random_pair
 
-__all__ = ["RecordedOracle", "ReplayOracle", "SimulatedOracle", "random_pair"]
+__all__ = ["RecordedOracle", "ReplayOracle", "SimulatedOracle", "random_models", "random_pair"]

@@ -5,15 +5,17 @@ Any callable with the signature ``oracle(queries, repeats) -> answers`` is an or
 
 from __future__ import annotations
 
+from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
 from mixsense.errors import InvalidInput
-from mixsense.problem import as_shares
+from mixsense.problem import Weights, as_shares
 
 
 def _as_queries(queries: ArrayLike, n: int) -> Array:
@@ -24,15 +26,15 @@ def _as_queries(queries: ArrayLike, n: int) -> Array:
 
 
 class SimulatedOracle:
-    """Answers ⟨x, β⟩ + noise, with β one of two known vectors, drawn again for every answer.
+    """Answers ⟨x, β⟩ + noise, with β one of L known vectors, drawn again for every answer.
 
     Parameters
     ----------
-    vectors : (2, n) array_like
-        The two vectors.
+    vectors : (L, n) array_like
+        The hidden models, one row each.
     sigma : float
         Standard deviation of the Gaussian noise; 0 for none.
-    weights : pair of float, optional
+    weights : L floats, optional
         Probability of each vector; equal by default.
     seed : int or numpy Generator
         Source of the coin and of the noise. The stream of answers depends only on their number, not on how
@@ -56,12 +58,13 @@ class SimulatedOracle:
         self,
         vectors: ArrayLike,
         sigma: float = 1.0,
-        weights: tuple[float, float] | None = None,
+        weights: Weights | str | None = None,
         seed: Any = 0,
     ) -> None:
-        self.vectors = as_vectors(vectors)
+        self.vectors = as_vectors(vectors, models=None)
         self.sigma = as_float("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
         self.weights = as_shares(weights, len(self.vectors))
+        self._ends = np.cumsum(self.weights)[:-1]  # the last share ends at 1, whatever the rounding
         self._coin, self._noise = generator(seed).spawn(2)
         self.count = 0
 
@@ -69,10 +72,10 @@ class SimulatedOracle:
         """Answer each query `repeats` times; returns (q, repeats)."""
         X = _as_queries(queries, self.vectors.shape[1])
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        means = X @ self.vectors.T  # (q, 2)
+        means = X @ self.vectors.T  # (q, L)
         shape = (len(X), repeats)
-        second = self._coin.random(shape) >= self.weights[0]
-        answers: Array = np.where(second, means[:, 1:], means[:, :1])
+        model = np.searchsorted(self._ends, self._coin.random(shape), side="right")
+        answers: Array = np.take_along_axis(means, model, axis=1)
         if self.sigma:
             answers += self.sigma * self._noise.standard_normal(shape)
         self.count += answers.size
@@ -84,6 +87,36 @@ class SimulatedOracle:
         self._coin.random(count)
         if self.sigma:
             self._noise.standard_normal(count)
+
+
+def random_models(models: int, n: int, k: int, gap: float, seed: Any = None) -> Array:
+    """Draw k-sparse vectors with Gaussian coefficients and independent supports at a given distance from each other.
+
+    Parameters
+    ----------
+    models : int
+        Number L of vectors.
+    n, k : int
+        Length, and number of non-zero coefficients of each vector.
+    gap : float
+        Mean of ‖βᵃ − βᵇ‖₂ over all pairs; all vectors are scaled together to reach it. One vector alone has this norm.
+    seed : int or numpy Generator, optional
+        Source of randomness. Two vectors are those of `random_pair` with the same seed.
+
+    Returns
+    -------
+    (L, n) array
+
+    Examples
+    --------
+    >>> vectors = random_models(3, 100, 5, gap=2.0, seed=1)
+    >>> vectors.shape, (vectors != 0).sum(axis=1).tolist()
+    ((3, 100), [5, 5, 5])
+    """
+    models = as_int("models", models, 1, "how many hidden models there are")
+    n, k, gap = _sizes(n, k, gap)
+    rng = generator(seed)
+    return _at_distance([rng.choice(n, k, replace=False) for _ in range(models)], n, gap, rng)
 
 
 def random_pair(n: int, k: int, gap: float, seed: Any = None, overlap: int | None = None) -> Array:
@@ -110,24 +143,33 @@ def random_pair(n: int, k: int, gap: float, seed: Any = None, overlap: int | Non
     >>> pair.shape, (pair != 0).sum(axis=1).tolist(), round(float(np.linalg.norm(pair[0] - pair[1])), 6)
     ((2, 100), [5, 5], 2.0)
     """
+    if overlap is None:
+        return random_models(2, n, k, gap, seed)
+    n, k, gap = _sizes(n, k, gap)
+    overlap = as_int("overlap", overlap, 0, "how many positions the two supports share")
+    if overlap > k or 2 * k - overlap > n:
+        raise InvalidInput(
+            f"overlap is {overlap} with k = {k} and n = {n}: give one between {max(0, 2 * k - n)} and {k}",
+            overlap=overlap,
+        )
+    rng = generator(seed)
+    places = rng.choice(n, 2 * k - overlap, replace=False)
+    return _at_distance([places[:k], places[k - overlap :]], n, gap, rng)
+
+
+def _sizes(n: int, k: int, gap: float) -> tuple[int, int, float]:
     n = as_int("n", n, 1, "the length of the vectors")
     k = as_int("k", k, 1, "the number of non-zero coefficients of each vector")
-    gap = as_float("gap", gap, "the distance between the two vectors", 0.0, strict=True)
+    gap = as_float("gap", gap, "the distance between the vectors", 0.0, strict=True)
     if k > n:
         raise InvalidInput(f"k is {k}, but the vectors have n = {n} coefficients: give k between 1 and {n}", k=k, n=n)
-    rng = generator(seed)
-    if overlap is None:
-        supports = [rng.choice(n, k, replace=False) for _ in range(2)]
-    else:
-        overlap = as_int("overlap", overlap, 0, "how many positions the two supports share")
-        if overlap > k or 2 * k - overlap > n:
-            raise InvalidInput(
-                f"overlap is {overlap} with k = {k} and n = {n}: give one between {max(0, 2 * k - n)} and {k}",
-                overlap=overlap,
-            )
-        places = rng.choice(n, 2 * k - overlap, replace=False)
-        supports = [places[:k], places[k - overlap :]]
-    beta = np.zeros((2, n))
+    return n, k, gap
+
+
+def _at_distance(supports: list[Index], n: int, gap: float, rng: np.random.Generator) -> Array:
+    """Return vectors with Gaussian coefficients on these supports, `gap` apart on average."""
+    beta = np.zeros((len(supports), n))
     for row, support in zip(beta, supports, strict=True):
-        row[support] = rng.standard_normal(k)
-    return beta * (gap / np.linalg.norm(beta[0] - beta[1]))
+        row[support] = rng.standard_normal(len(support))
+    between = [float(np.linalg.norm(a - b)) for a, b in combinations(beta, 2)] or [float(np.linalg.norm(beta))]
+    return beta * (gap / fmean(between))

@@ -15,6 +15,8 @@ from mixsense.planning.calibration import CERTIFIED, FRUGAL, RANGES
 from mixsense.planning.play import play
 from mixsense.problem import Weights
 
+TWO = (0.5, 0.5)
+"""The shares that the formulas are made for."""
 PLAYS = (15, 101)
 """The fewest and the most plays of Algorithm 8, of which the median counts (taste: a plan takes a second at most)."""
 PLAYED = 10_000
@@ -75,7 +77,7 @@ def noiseless(n: int, k: int, constants: Constants, printed: bool = False) -> in
     return 3 * m + (m - 1)
 
 
-def tagged(k: int, gamma: float, weights: Weights | None = None) -> int:
+def tagged(k: int, gamma: float, shares: Weights = TWO) -> int:
     """Return how many tagged answers to Gaussian queries give an expected worst error of γ (in σ), supports known.
 
     Examples
@@ -83,16 +85,18 @@ def tagged(k: int, gamma: float, weights: Weights | None = None) -> int:
     >>> tagged(5, gamma=0.1)
     1272
     """
-    return math.ceil((tagged_precision(k, 1, weights) / gamma) ** 2)
+    return math.ceil((tagged_precision(k, 1, shares) / gamma) ** 2)
 
 
-def tagged_precision(k: int, queries: int, weights: Weights | None = None) -> float:
+def tagged_precision(k: int, queries: int, shares: Weights = TWO) -> float:
     """Return the expected worst error of this many tagged answers, in units of σ."""
     few = min(k, 100)  # only the number of the coefficients counts, not their values; beyond 100 as its root
-    return limits.tagged(np.ones((2, few)), 1.0, queries, weights) * math.sqrt(k / few)
+    return limits.tagged(np.ones((len(shares), few)), 1.0, queries, shares) * math.sqrt(k / few)
 
 
-def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certified: bool = False) -> int:
+def frugal(
+    n: int, k: int, gap: float, gamma: float, growth: tuple[float, float] = (1.0, 1.0), certified: bool = False
+) -> int:
     """Return the answers with which the frugal method is within γ in at least nine runs of ten; calibrated.
 
     Parameters
@@ -101,15 +105,15 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
         As for `mixsense.plan`.
     gap, gamma : float
         In units of σ.
-    share : float
-        The smaller of the two shares: that part of the answers tells about the rarer vector.
+    growth : pair of float
+        By how much S and P are larger than for two models with equal shares; see `growth_of`.
     certified : bool
         The answers until the method itself is sure of γ, and stops; nine runs of ten take no more.
 
     Notes
     -----
     N = S + P (σ/γ)². The start S grows as k log(n/k), and more where the vectors are close: they are faint then. The
-    rest is the precision of 2k coefficients from queries that are focused on them, which helps more the larger n is,
+    rest is the precision of the coefficients from queries that are focused on them, which helps more the larger n is,
     and that are pushed until the answers label themselves, which costs more the smaller the gap is. Beyond the
     calibrated n the focus counts as at its end: no run has shown that it helps further.
 
@@ -118,25 +122,69 @@ def frugal(n: int, k: int, gap: float, gamma: float, share: float = 0.5, certifi
     >>> frugal(100, 5, 5.0, 0.1) < frugal(100, 5, 5.0, 0.05) < frugal(100, 5, 1.0, 0.05)
     True
     """
-    start, precision = frugal_parts(n, k, gap, share)
+    start, precision = frugal_parts(n, k, gap, growth)
     needed: int = math.ceil(start + precision / gamma**2)
     if certified:  # to be sure of γ takes at least what it takes to be within it
-        start, precision = frugal_parts(n, k, gap, share, CERTIFIED)
+        start, precision = frugal_parts(n, k, gap, growth, CERTIFIED)
         needed = max(needed, math.ceil(start + precision / gamma**2))
     return needed
 
 
-def frugal_precision(n: int, k: int, gap: float, queries: int, share: float = 0.5) -> float:
+def frugal_precision(n: int, k: int, gap: float, queries: int, growth: tuple[float, float] = (1.0, 1.0)) -> float:
     """Return the γ (in σ) that the frugal method reaches with this many answers; inf before its start is over."""
-    start, precision = frugal_parts(n, k, gap, share)
+    start, precision = frugal_parts(n, k, gap, growth)
     return math.sqrt(precision / (queries - start)) if queries > start else math.inf
 
 
-def frugal_parts(n: Any, k: Any, gap: Any, share: float = 0.5, coefficients: Mapping[str, float] = FRUGAL) -> Any:
+def frugal_parts(
+    n: Any,
+    k: Any,
+    gap: Any,
+    growth: tuple[float, float] = (1.0, 1.0),
+    coefficients: Mapping[str, float] = FRUGAL,
+) -> Any:
     """Return S and P of the calibrated N = S + P (σ/γ)², of numbers or of arrays; gap in units of σ."""
     c = coefficients
-    rarer = 0.5 / share
-    start = c["base"] + rarer * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
+    start = c["base"] + growth[0] * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
     seen = np.minimum(n, RANGES["n"][1])  # a plan must not get cheaper where no run was made
-    precision = rarer * c["precision"] * k ** c["crowd"] / seen ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
-    return start, precision
+    precision = c["precision"] * k ** c["crowd"] / seen ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
+    return start, growth[1] * precision
+
+
+def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
+    """Return by how much S and P are larger than for two models with equal shares.
+
+    Parameters
+    ----------
+    k : int
+        As for `mixsense.plan`.
+    gap : float
+        In units of σ.
+    shares : L floats
+        Of the models.
+
+    Notes
+    -----
+    Only two models with equal shares are calibrated. Of two others both parts grow as 0.5/(smaller share): that part of
+    the answers tells about the rarer vector. Of more than two models S grows as that, and P as the square of the
+    untagged limit of vectors that are all at the same distance from each other.
+
+    Examples
+    --------
+    >>> growth_of(5, 2.0, (0.75, 0.25))
+    (2.0, 2.0)
+    >>> start, precision = growth_of(5, 2.0, (1 / 3,) * 3)
+    >>> round(start, 2), 2 < precision < 3
+    (1.5, True)
+    """
+    rarer = 0.5 / min(shares)
+    if len(shares) == 2:
+        return rarer, rarer
+    gap = min(max(gap, RANGES["gap/sigma"][0]), RANGES["gap/sigma"][1])
+    few = min(k, 10)  # the ratio hardly depends on k
+
+    def limit(shares: Weights) -> float:
+        vectors = np.kron(np.eye(len(shares)), np.full((1, few), gap / math.sqrt(2 * few)))
+        return limits.untagged(vectors, 1.0, 1, shares)
+
+    return rarer, (limit(shares) / limit(TWO)) ** 2

@@ -11,9 +11,16 @@ from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
-from mixsense.planning.inputs import LARGEST_RATIO, check_numbers, check_scales, checked_gap, expected
+from mixsense.planning.inputs import (
+    LARGEST_RATIO,
+    check_numbers,
+    check_scales,
+    checked_gap,
+    expected,
+    planned_models,
+)
 from mixsense.planning.table import Plan, Row, count
-from mixsense.problem import DEFAULTS, Problem, Weights
+from mixsense.problem import DEFAULTS, EQUAL, Problem, Weights, as_shares
 
 ETA: float = DEFAULTS["eta"]
 """The calibration's η, for the row "certified"."""
@@ -32,7 +39,8 @@ def plan(
     eta: float = ETA,
     budget: int | None = None,
     per_person: int | None = None,
-    weights: tuple[float, float] | None = None,
+    weights: Weights | str | None = None,
+    models: int | None = None,
 ) -> Plan:
     """Say how many answers each method needs for a precision γ; or, with a budget, which γ to expect.
 
@@ -43,17 +51,20 @@ def plan(
     sigma : float
         Standard deviation of the noise that you expect; 0 if there is none.
     gap : float
-        Distance ‖β¹ − β²‖ of the two vectors that you expect.
+        Distance ‖β¹ − β²‖ of the two vectors that you expect; of more, the mean distance of two of them.
     gamma : float, optional
-        Precision asked for, below gap/2: the worse ℓ2 error of the two vectors. Give this, or `budget`.
+        Precision asked for, below gap/2: the worst ℓ2 error of the vectors. Give this, or `budget`.
     eta : float
         Allowed probability of failure, for the paper's rows; the row "certified" is for 0.05.
     budget : int, optional
         Number of answers that can be had: turns the question round.
     per_person : int, optional
         Answers that one person gives; adds the number of people.
-    weights : pair of float, optional
-        Shares of the two vectors, equal if left out.
+    weights : L floats, optional
+        Shares of the models, equal if left out.
+    models : int, optional
+        Number L of models that you expect: as many as there are shares, or 2. Only two are calibrated: for more, the
+        rows of the frugal method are rough, scaled by what the limits say, and the paper's rows are empty.
 
     Returns
     -------
@@ -72,7 +83,8 @@ def plan(
     """
     numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
     check_numbers(numbers | {"per_person": per_person})
-    problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights)
+    models = planned_models(models, weights)
+    problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights, models=models)
     k, sigma, shares = expected(problem)
     gap = checked_gap(gap)
     if budget is not None:
@@ -92,11 +104,12 @@ def plan(
         "budget": budget,
         "per_person": per_person,
         "weights": shares,
+        "models": models,
     }
     if sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
     check_scales(sigma, gap, problem.gamma)
-    setting = _Setting(problem.n, k, gap / sigma, problem.eta, shares)
+    setting = _Setting.of(problem, gap / sigma, as_shares(shares, models))
     if problem.gamma is not None:
         rows = _for_precision(setting, sigma, problem.gamma, per_person)
     else:
@@ -112,15 +125,32 @@ class _Setting:
     k: int
     gap: float
     eta: float
-    weights: Weights | None
+    shares: Weights
+    growth: tuple[float, float]
+    """By how much the frugal method's parts are larger than for two models with equal shares."""
+
+    @classmethod
+    def of(cls, problem: Problem, gap: float, shares: Weights) -> _Setting:
+        k = problem.k or 1
+        return cls(problem.n, k, gap, problem.eta, shares, costs.growth_of(k, gap, shares))
 
     @property
-    def share(self) -> float:
-        return 0.5 if self.weights is None else min(self.weights)
+    def models(self) -> int:
+        return len(self.shares)
 
     @property
     def equal(self) -> bool:
-        return abs(self.share - 0.5) < 1e-9
+        return max(self.shares) - min(self.shares) < 1e-9
+
+    @property
+    def not_for_paper(self) -> str:
+        """Why the paper's rows have no number; empty if they have one."""
+        return f"not planned for {self.models} models" if self.models != 2 else "" if self.equal else UNEQUAL
+
+    def note(self, name: str) -> str:
+        """Return what the number of a row means."""
+        rough = self.models != 2 and name in ("frugal", "certified")
+        return NOTES[name] + (f"; rough: scaled from 2 to {self.models} models" if rough else "")
 
     def paper(self, gamma: float) -> int:
         return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, PRACTICAL)
@@ -129,7 +159,7 @@ class _Setting:
         return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
 
     def certified(self, gamma: float) -> int:
-        return costs.frugal(self.n, self.k, self.gap, gamma, self.share, certified=True)
+        return costs.frugal(self.n, self.k, self.gap, gamma, self.growth, certified=True)
 
 
 NOTES = {
@@ -154,38 +184,38 @@ def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | No
     """Rows for a precision γ: the number of answers is asked."""
     g = gamma / sigma
     answers = {
-        "theorem": s.theorem(g) if s.equal else None,
-        "paper": s.paper(g) if s.equal else None,
-        "frugal": costs.frugal(s.n, s.k, s.gap, g, s.share),
+        "theorem": None if s.not_for_paper else s.theorem(g),
+        "paper": None if s.not_for_paper else s.paper(g),
+        "frugal": costs.frugal(s.n, s.k, s.gap, g, s.growth),
         "certified": s.certified(g),
-        "tagged": costs.tagged(s.k, g, s.weights),
+        "tagged": costs.tagged(s.k, g, s.shares),
     }
     return tuple(
-        Row(name, queries, gamma, _people(queries, per_person), NOTES[name] if queries else UNEQUAL)
+        Row(name, queries, gamma, _people(queries, per_person), s.note(name) if queries else s.not_for_paper)
         for name, queries in answers.items()
     )
 
 
 def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) -> tuple[Row, ...]:
     """Rows for a number of answers: the precision is asked."""
-    frugal = costs.frugal_precision(s.n, s.k, s.gap, budget, s.share)
+    frugal = costs.frugal_precision(s.n, s.k, s.gap, budget, s.growth)
     if frugal >= s.gap / 2:
-        least = costs.frugal(s.n, s.k, s.gap, s.gap / 2, s.share)
+        least = costs.frugal(s.n, s.k, s.gap, s.gap / 2, s.growth)
         raise InvalidInput(
-            f"budget is {budget}: too small for the frugal method to tell the two vectors apart (γ below gap/2); "
+            f"budget is {budget}: too small for the frugal method to tell the vectors apart (γ below gap/2); "
             f"give at least {least + 1}",
             budget=budget,
             needed=least + 1,
         )
-    found: dict[str, tuple[float | None, str]] = {"frugal": (frugal, NOTES["frugal"])}
+    found: dict[str, tuple[float | None, str]] = {"frugal": (frugal, s.note("frugal"))}
     for name, cost in (("theorem", s.theorem), ("paper", s.paper), ("certified", s.certified)):
-        if not s.equal and name != "certified":
-            found[name] = None, UNEQUAL
+        if s.not_for_paper and name != "certified":
+            found[name] = None, s.not_for_paper
         elif (least := cost(s.gap / 2)) > budget:
             found[name] = None, f"needs at least {count(least)} answers"
         else:
-            found[name] = _smallest(cost, budget, s.gap / 2), NOTES[name]
-    found["tagged"] = costs.tagged_precision(s.k, budget, s.weights), NOTES["tagged"]
+            found[name] = _smallest(cost, budget, s.gap / 2), s.note(name)
+    found["tagged"] = costs.tagged_precision(s.k, budget, s.shares), NOTES["tagged"]
     people = _people(budget, per_person)
     return tuple(
         Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, people, note)
@@ -203,7 +233,13 @@ def _smallest(cost: Callable[[float], int], budget: int, high: float) -> float:
 
 
 def _without_noise(problem: Problem, budget: int | None, per_person: int | None) -> tuple[Row, ...]:
-    if problem.weights not in (None, (0.5, 0.5)):
+    if problem.models != 2:
+        raise InvalidInput(
+            f"sigma is 0 and models {problem.models}: only two models are planned without noise; give the "
+            "smallest noise that you expect",
+            models=problem.models,
+        )
+    if problem.weights not in (None, EQUAL, costs.TWO):
         raise InvalidInput(
             f"weights is {problem.weights}: the noiseless scheme assumes equal shares; leave weights out"
         )
@@ -241,5 +277,7 @@ def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
     if s.k > s.n / 4:
         texts.append(f"k = {s.k} is above the calibrated n/4")
     if not s.equal:
-        texts.append("the shares: calibrated for equal ones, here scaled by the smaller share")
+        texts.append("the shares: calibrated for equal ones, here scaled by the smallest share")
+    if s.models != 2:
+        texts.append(f"models = {s.models}: calibrated for 2, here scaled by what the limits say")
     return tuple(texts)

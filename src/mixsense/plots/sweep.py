@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-SWEPT = ("max_queries", "gap", "k", "n", "sigma", "gamma", "overlap", "eta", "m", "batch")
+SWEPT = ("max_queries", "gap", "k", "n", "models", "sigma", "gamma", "overlap", "eta", "m", "batch")
 """The horizontal axis of a sweep's picture is the first of these that varies."""
 NEEDED_COLUMNS = ("method", "max_queries", "seed", "status", "error", "queries")
 """Columns that a frame must have to be drawn."""
-IN_TITLE = ("method", "n", "k", "gap", "sigma", "max_queries", "gamma")
+IN_TITLE = ("method", "n", "k", "models", "gap", "sigma", "max_queries", "gamma")
 """Those of these that do not vary stand above the picture."""
 LINE_STYLES, MARKERS = ("-", "--", ":", "-."), "os^DvPX"
 """For what the colour does not tell: 28 combinations before the first one comes again."""
@@ -60,7 +60,7 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
         raise InvalidInput(f"the frame {what}: give what ms.sweep or ms.read_sweep returned")
     if not len(frame):
         raise InvalidInput("the sweep has no finished cell: there is nothing to draw")
-    if "weights" in frame:  # a pair; as text it can be compared, whatever a file made of it
+    if "weights" in frame:  # shares; as text it can be compared, whatever a file made of it
         frame = frame.assign(weights=[w if isinstance(w, str) else str(tuple(map(float, w))) for w in frame["weights"]])
     varied = swept(frame)
     numbers = [name for name in SWEPT if name in varied and frame[name].notna().all()]

@@ -53,6 +53,8 @@ class Recovery:
         The constant of each model and its standard error, where one was asked for.
     names : tuple of str or None
         What the coefficients are called.
+    weights_stderr : (L,) array or None
+        Standard error of each share, where shares were estimated.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Recovery:
     intercept: Array | None = None
     intercept_stderr: Array | None = None
     names: tuple[str, ...] | None = None
+    weights_stderr: Array | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -87,7 +90,7 @@ class Recovery:
         put("error_bound", _known_or("error_bound", self.error_bound, math.inf))
         put("sigma", _known_or("sigma", self.sigma, math.nan))
         put("weights", _shares(self.weights, L))
-        for name, shape in (("stderr", (L, n)), ("intercept", (L,)), ("intercept_stderr", (L,))):
+        for name, shape in (("stderr", (L, n)), ("intercept", (L,)), ("intercept_stderr", (L,)), ("weights_stderr", (L,))):
             if getattr(self, name) is not None:
                 put(name, _of_shape(name, getattr(self, name), shape))
         put("diagnostics", _story(self.diagnostics))

@@ -29,6 +29,7 @@ def as_json(recovery: Recovery) -> str:
                 "error_bound": _plain(recovery.error_bound),
                 "sigma": _plain(recovery.sigma),
                 "weights": recovery.weights.tolist(),
+                "weights_stderr": _plain(recovery.weights_stderr),
                 "vectors": recovery.vectors.tolist(),
                 "stderr": _plain(recovery.stderr),
                 "diagnostics": _plain(recovery.diagnostics),
@@ -77,6 +78,7 @@ def fields_of(data: dict[str, Any]) -> dict[str, Any]:
         "intercept": _numbers_or_none("intercept", data.get("intercept"), 1),
         "intercept_stderr": _numbers_or_none("intercept_stderr", data.get("intercept_stderr"), 1),
         "names": data.get("names"),
+        "weights_stderr": _numbers_or_none("weights_stderr", data.get("weights_stderr"), 1),
     }
 
 

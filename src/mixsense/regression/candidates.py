@@ -1,4 +1,4 @@
-"""The fits that are alive: one model, and two models from several starts."""
+"""The fits that are alive, of one model and of several: which number of models the answers support, and how much."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.problem import MOST_MODELS
 from mixsense.regression import tuning
-from mixsense.regression.evidence import one_model_score
-from mixsense.regression.fit import Fit, fit
+from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import explain
-from mixsense.regression.starts import anneal, second_moments
 
 
 class Data(NamedTuple):
@@ -37,8 +36,10 @@ class Expected:
 
     sigma: float
     """Noise of an answer, as far as it is known."""
-    weights: Array
-    """Shares of the models, as far as they are known."""
+    models: int | None
+    """How many there are; None if the answers have to tell."""
+    weights: Array | None
+    """Shares of the models, where they were given; None starts with equal ones."""
     rate: float
     """Expected share of non-zero coefficients."""
     free_sigma: bool
@@ -48,161 +49,101 @@ class Expected:
     least_sigma: float = 0.0
     """The noise is at least this much."""
 
+    def shares(self, L: int) -> Array:
+        """Return the shares of L models, as far as they are known."""
+        return self.weights if self.weights is not None and len(self.weights) == L else np.full(L, 1 / L)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The fits that are alive, and how much the answers speak for two models."""
+    """The fits that are alive, and how much the answers speak for several models."""
 
-    one: Fit
-    """The fit of one model."""
-    pairs: list[Fit]
-    """Different fits of two models, that with the highest score first."""
-    evidence_for_two: float
-    """How much better two models explain the answers than one, in nats; what their coefficients cost is in it."""
+    fits: dict[int, list[Fit]]
+    """Number of models -> different fits, that with the highest score first; none of a number that is far behind."""
+    score: dict[int, float]
+    """Number of models -> how well they explain the answers, in nats; what their coefficients cost is in it."""
+    choice: int | None = None
+    """How many models the user says there are; None if the answers have to tell."""
     held_out: dict[str, list[float]] = field(default_factory=dict)
     """Route of a fit -> mean log-likelihood of the answers of each stage, before it had seen them."""
+    unseen: dict[int, float] = field(default_factory=dict)
+    """Number of models -> how much better it predicted answers that it had not seen than one model less, in nats."""
 
-    pair: Fit = field(init=False)
-    """The best fit of two models."""
-    delta: Array = field(init=False)
-    """The difference of the two models of the best pair."""
-    two_established: bool = field(init=False)
-    """There are two models."""
+    several: Fit = field(init=False)
+    """The best fit of more models than one."""
+    evidence: float = field(init=False)
+    """How much better these explain the answers than any smaller number of models, in nats."""
+    established: bool = field(init=False)
+    """There are several models, and not fewer."""
     winner: Fit = field(init=False)
-    """The fit that explains the answers best, of one model or of two."""
+    """The fit that explains the answers best, of one model or of several."""
 
     def __post_init__(self) -> None:
-        pair, evidence = self.pairs[0], self.evidence_for_two
-        object.__setattr__(self, "pair", pair)
-        object.__setattr__(self, "delta", pair.beta[0] - pair.beta[1])
-        object.__setattr__(self, "two_established", evidence > tuning.TWO_ESTABLISHED)
-        object.__setattr__(self, "winner", self.one if evidence < 0 else pair)
+        tried = [L for L, fits in self.fits.items() if L > 1 and fits]
+        L = max(self.choice, 2) if self.choice else max(tried, key=lambda L: self.score[L])
+        evidence = self.score[L] - max(value for number, value in self.score.items() if number < L)
+        against_one = self.score[L] - self.score[1]
+        one = self.choice == 1 or (evidence if self.choice is None else against_one) < 0
+        object.__setattr__(self, "several", self.fits[L][0])
+        object.__setattr__(self, "evidence", evidence if self.choice is None else against_one)
+        object.__setattr__(self, "established", self.evidence > tuning.SEVERAL_ESTABLISHED)
+        object.__setattr__(self, "winner", self.one if one else self.several)
+
+    @property
+    def one(self) -> Fit:
+        """The fit of one model."""
+        return self.fits[1][0]
+
+    @property
+    def models(self) -> int:
+        """How many models there seem to be if there is more than one."""
+        return len(self.several.beta)
+
+    @property
+    def tried_more(self) -> bool:
+        """One model more was fitted to the same answers, or cannot be."""
+        return self.models + 1 in self.fits or self.models == MOST_MODELS
+
+    @property
+    def better_number(self) -> int | None:
+        """Another number of models than the user says that the answers clearly prefer; None if there is none."""
+        best = max(self.score, key=lambda L: self.score[L])
+        given = self.choice or best
+        ahead = self.score[best] - self.score[given]
+        least = tuning.SEVERAL_ESTABLISHED if best > given else tuning.ONE_ESTABLISHED
+        return best if ahead > least and not (best == 1 and given > 1) else None
 
     def settled(self, N: int, enough: int) -> bool:
-        """Say whether N answers decide between one model and two; `enough` is the size of a first batch."""
-        one_established = self.evidence_for_two < -tuning.ONE_ESTABLISHED and N >= tuning.ONE_NEEDS_STARTS * enough
-        return N >= enough and (self.two_established or one_established)
+        """Say whether N answers decide how many models there are; `enough` is the size of a first batch."""
+        if N < enough:
+            return False
+        if self.winner is self.one:
+            sure = self.choice == 1 or self.evidence < -tuning.ONE_ESTABLISHED
+            return sure and N >= tuning.ONE_NEEDS_STARTS * enough
+        confirmed = self.models == 2 or self.choice is not None or self.unseen.get(self.models, 0.0) > 0
+        return self.established and confirmed
 
     def new_starts(self, doubt: bool) -> int:
         """Return how many random starts are worth trying; `doubt` says that the last answers were a surprise."""
-        if doubt or not self.two_established:
+        if doubt or not self.established:
             return tuning.NEW_STARTS
-        return tuning.FEW_NEW_STARTS if self.evidence_for_two < tuning.NO_NEW_STARTS else 0
+        return tuning.FEW_NEW_STARTS if self.evidence < tuning.NO_NEW_STARTS else 0
 
     def scored(self, X: Array, y: Array) -> Candidates:
         """Return the same fits with their mean log-likelihood of these answers, which they have not seen."""
         scores = {route: list(values) for route, values in self.held_out.items()}
         best_of_route: dict[str, Fit] = {}
-        for f in (self.one, *self.pairs):
+        for f in (f for fits in self.fits.values() for f in fits):
             best_of_route.setdefault(f.route, f)
         for route, f in best_of_route.items():
-            loglik = explain(X, y, f.beta, f.weights, f.sigma).loglik
-            scores.setdefault(route, []).append(float(loglik.mean()))
-        return replace(self, held_out=scores)
+            scores.setdefault(route, []).append(float(_loglik(X, y, f).mean()))
+        unseen = dict(self.unseen)
+        for L in self.fits:
+            if self.fits[L] and self.fits.get(L - 1):
+                gain = float((_loglik(X, y, self.fits[L][0]) - _loglik(X, y, self.fits[L - 1][0])).sum())
+                unseen[L] = unseen.get(L, 0.0) + gain
+        return replace(self, held_out=scores, unseen=unseen)
 
 
-def renew(
-    old: Candidates | None, data: Data, expected: Expected, rng: np.random.Generator, new_starts: int
-) -> Candidates:
-    """Renew every fit on all answers.
-
-    Parameters
-    ----------
-    old : Candidates or None
-        The fits so far.
-    data : Data
-        All answers.
-    expected : Expected
-        Noise, shares and sparsity to expect.
-    rng : Generator
-        Draws the random starts.
-    new_starts : int
-        How many new annealed starts are tried; if any, one from the second moments is, too.
-    """
-    one = old.one if old and old.two_established and not new_starts else _one_model(old, data, expected)
-    sigma, weights = (old.pair.sigma, old.pair.weights) if old else (expected.sigma, expected.weights)
-    alive = [f for f in old.pairs if f.score > old.pair.score - tuning.DROPPED_BEHIND] if old else []
-    pairs = [_two_models(f.beta, f.sigma, f.weights, f.rate, f.route, data, expected) for f in alive]
-    if new_starts:
-        for start, route in _starts(one, data, sigma, weights, rng, new_starts):
-            pairs.append(_two_models(start, sigma, weights, expected.rate, route, data, expected))
-    pairs = _distinct(sorted(pairs, key=lambda f: -f.score), sigma)[: tuning.KEPT_PAIRS]
-    return Candidates(one, pairs, _evidence_for_two(one, pairs[0], data, expected), old.held_out if old else {})
-
-
-def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
-    """Fit one model, from the one before if there is."""
-    if old is None:
-        start, rate = np.zeros((1, data.X.shape[1])), expected.rate
-        spread = float(np.std(data.y)) or expected.sigma
-    else:
-        start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
-    return fit(
-        data.X,
-        data.y,
-        start,
-        spread,
-        np.ones(1),
-        rate,
-        expected.rate,
-        free_sigma=True,
-        selections=tuning.ONE_MODEL_SELECTIONS,
-        route="one vector",
-    )
-
-
-def _two_models(
-    start: Array, sigma: float, weights: Array, rate: float, route: str, data: Data, expected: Expected
-) -> Fit:
-    """Fit two models from a start."""
-    return fit(
-        data.X,
-        data.y,
-        start,
-        sigma,
-        weights,
-        rate,
-        expected.rate,
-        free_sigma=expected.free_sigma,
-        free_weights=expected.free_weights,
-        zeros=data.zeros,
-        least_sigma=expected.least_sigma,
-        route=route,
-    )
-
-
-def _starts(
-    one: Fit, data: Data, sigma: float, weights: Array, rng: np.random.Generator, number: int
-) -> list[tuple[Array, str]]:
-    """Return where two models may be, each with its route: the best annealed starts, and that of the second moments."""
-    X, y = data.without_zeros
-    room = min(tuning.MOST_MOMENT_COLUMNS, len(data.y) // tuning.ANSWERS_PER_MOMENT_COLUMN)
-    size = min(X.shape[1], max(tuning.LEAST_MOMENT_COLUMNS, room))
-    t, difference = second_moments(X, y, one.beta[0], size)
-    seed = np.stack([one.beta[0] + difference / 2, one.beta[0] - difference / 2])
-    starts, value = anneal(X, y, sigma, weights, rng, number, [seed], promise=t)
-    chosen = {*np.argsort(-value, kind="stable")[: tuning.REFINED_STARTS].tolist(), number}  # the seed is the last
-    return [(starts[i], "second moments" if i == number else "annealed") for i in sorted(chosen)]
-
-
-def _distinct(fits: list[Fit], sigma: float) -> list[Fit]:
-    """Leave out the fits that are equal to an earlier one, whatever the order of their two models."""
-    kept: list[Fit] = []
-    for f in fits:
-        apart = (min(np.abs(f.beta - g.beta).max(), np.abs(f.beta[::-1] - g.beta).max()) for g in kept)
-        if all(distance > tuning.DISTINCT * sigma for distance in apart):
-            kept.append(f)
-    return kept
-
-
-def _evidence_for_two(one: Fit, pair: Fit, data: Data, expected: Expected) -> float:
-    """Return the difference of the penalised log-likelihoods of two models and of one, in nats.
-
-    At a known σ one model has to explain the answers with that σ; at an unknown one it may take the one it needs.
-    """
-    X, y = data.X, data.y
-    spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2))) if expected.free_sigma else pair.sigma
-    spread = max(spread, pair.sigma * tuning.LEAST_SPREAD_OF_ONE)
-    evidence = pair.score - one_model_score(one.beta[0], one.inclusion[0], X, y, spread)
-    nothing = not pair.support[0].size and len(data.y) >= tuning.ANSWERS_FOR_NOTHING  # one model, zero, says it all
-    return min(evidence, tuning.NOTHING_EVIDENCE) if nothing else evidence
+def _loglik(X: Array, y: Array, f: Fit) -> Array:
+    return explain(X, y, f.beta, f.weights, f.sigma).loglik

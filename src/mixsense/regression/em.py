@@ -34,10 +34,19 @@ class EM:
         The working set.
     mean : (L, c) array
         The coefficients there.
+    size : float
+        How many of them are not zero: the sum of their probabilities.
+    score : float
+        Penalised log-likelihood, once it stands still.
+    free_shares : int
+        How many shares were estimated.
     """
 
     columns: Index
     mean: Array
+    size: float = 0.0
+    score: float = -math.inf
+    free_shares: int = 0
 
     def __init__(
         self, X: Array, y: Array, beta: Array, sigma: float, weights: Array, rate: float, least_sigma: float
@@ -86,13 +95,13 @@ class EM:
         self.Xc = self.X if len(self.columns) == self.n else self.X[:, self.columns]
         self.mean = self.beta[:, self.columns]
 
-    def iterate(self, expected_rate: float, free_sigma: bool, free_weights: bool, zeros: int) -> float:
+    def iterate(self, expected_rate: float, free_sigma: bool, free_weights: bool, zeros: int, steps: int) -> float:
         """Make EM steps until the means stand still; returns the log-likelihood.
 
         The answers to the first `zeros` queries, which are x = 0, tell nothing about the shares.
         """
         inclusion, square = np.zeros_like(self.mean), np.zeros_like(self.mean)
-        for step in range(tuning.EM_STEPS):
+        for step in range(steps):
             _, P, loglik = explain(self.Xc, self.y, self.mean, self.weights, self.sigma)
             change = self._renew_mean(P, square, inclusion, tuning.LATER_SWEEPS if step else tuning.JOINT_SWEEPS)
             self._renew_prior(square, inclusion, expected_rate)
@@ -104,6 +113,7 @@ class EM:
                 break
         self.beta = np.zeros_like(self.beta)
         self.beta[:, self.columns] = self.mean
+        self.size = float(inclusion.sum())
         return float(loglik.sum())
 
     def _renew_mean(self, P: Array, square: Array, inclusion: Array, sweeps: int) -> float:

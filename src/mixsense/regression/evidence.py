@@ -8,7 +8,7 @@ from mixsense.arrays import Array
 from mixsense.regression import tuning
 
 
-def penalised(loglik: float, size: float, N: int, n: int, models: int) -> float:
+def penalised(loglik: float, size: float, N: int, n: int, models: int, free_shares: int = 0) -> float:
     """Return the extended BIC: each coefficient pays for its estimation, and for having been chosen among n.
 
     Parameters
@@ -21,10 +21,12 @@ def penalised(loglik: float, size: float, N: int, n: int, models: int) -> float:
         Number of answers, and of coefficients of a model.
     models : int
         How many models the coefficients belong to: L.
+    free_shares : int
+        How many shares were estimated: L − 1, or none.
 
     Notes
     -----
-    A coefficient is estimated at the price of ½ log N. Choosing size/L coefficients out of n in each of L models costs
+    A coefficient or a share is estimated at the price of ½ log N. Choosing size/L coefficients out of n in each of L models costs
     about size · log(n L/size + 1) altogether, so that each pays log(n L/size + 1).
 
     Examples
@@ -34,7 +36,7 @@ def penalised(loglik: float, size: float, N: int, n: int, models: int) -> float:
     2.0
     """
     chosen_among = n / max(size / models, 1) + 1
-    return loglik - size * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
+    return loglik - (size + free_shares) * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
 
 
 def one_model_score(beta: Array, inclusion: Array, X: Array, y: Array, sigma: float) -> float:

@@ -50,8 +50,13 @@ class Fit:
     route: str = ""
     """Where the start came from."""
 
+    @property
+    def L(self) -> int:
+        """How many models it has."""
+        return len(self.beta)
 
-def fit(
+
+def climb(
     X: Array,
     y: Array,
     beta: Array,
@@ -65,9 +70,9 @@ def fit(
     zeros: int = 0,
     least_sigma: float = 0.0,
     selections: int = tuning.SELECTIONS,
-    route: str = "",
-) -> Fit:
-    """Fit L sparse models to untagged answers, from a start.
+    steps: int = tuning.EM_STEPS,
+) -> EM:
+    """Fit L sparse models to untagged answers, from a start to the nearest optimum.
 
     Parameters
     ----------
@@ -83,21 +88,37 @@ def fit(
         The noise is at least this much.
     selections : int
         How often the working set is chosen at most.
-    route : str
-        Where the start came from.
+    steps : int
+        How many steps EM takes on a working set at most.
 
     Returns
     -------
-    Fit
+    EM
+        Where it stands still; `finish` makes a fit of it.
     """
     em = EM(X, y, beta, sigma, weights, rate, least_sigma)
     before = -math.inf
     for _ in range(selections):
         em.choose_columns()
-        loglik = em.iterate(expected_rate, free_sigma, free_weights, zeros)
+        loglik = em.iterate(expected_rate, free_sigma, free_weights, zeros, steps)
         if abs(loglik - before) < tuning.SETTLED_LOGLIK:
             break
         before = loglik
+    em.free_shares = em.L - 1 if free_weights else 0
+    em.score = penalised(loglik, em.size, em.N, em.n, em.L, em.free_shares)
+    return em
+
+
+def finish(em: EM, route: str = "") -> Fit:
+    """Expand the likelihood around where EM stands still, and say how sure everything is.
+
+    Parameters
+    ----------
+    em : EM
+        What `climb` returned.
+    route : str
+        Where the start came from.
+    """
     everywhere, t2, G = em.marginals()
     found, J = em.laplace()
     return _assemble(em, everywhere, found, J, G, _tail_energy(t2, G, everywhere.inclusion), route)
@@ -132,7 +153,7 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         tail_energy=tail,
         weights=em.weights,
         sigma=em.sigma,
-        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L),
+        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.free_shares),
         rate=em.rate,
         rate_correction=1 + unwatched / (em.rate * vectors * em.n),
         route=route,

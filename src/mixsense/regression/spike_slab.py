@@ -124,31 +124,35 @@ def joint(
     """
     mean, Gm = start.copy(), G @ start
     inclusion, square = np.zeros(len(b)), np.zeros(len(b))
-    diagonal, linear = np.diag(G).tolist(), b.tolist()
-    slabs = [
-        (1 / size, odds - 0.5 * math.log(size)) for size, odds in zip(prior.variances, prior.log_odds, strict=True)
+    # Of each coefficient: its place, information and score, and of each slab the variance and log odds at score 0.
+    diagonal = np.diag(G)
+    v = 1 / (diagonal[:, None] + 1 / np.array(prior.variances))
+    odds = np.array(prior.log_odds) + 0.5 * np.log(v / np.array(prior.variances))
+    slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
+    places = [
+        place for place in zip(range(len(b)), diagonal.tolist(), b.tolist(), slabs, strict=True) if place[1] > 0
     ]
+    current = places
     for _ in range(sweeps):
         move = 0.0
-        for j, g in enumerate(diagonal):
-            if g <= 0:
-                continue
+        for j, g, linear, each in current:
             old = float(mean[j])
-            r = linear[j] - float(Gm[j]) + g * old
-            total, first, second = 1.0, 0.0, 0.0
-            for precision, odds in slabs:
-                v = 1 / (g + precision)
-                m = v * r
-                w = math.exp(min(odds + 0.5 * math.log(v) + 0.5 * m * r, 200.0))
+            r = linear - float(Gm[j]) + g * old
+            half, total, first, second = 0.5 * r * r, 1.0, 0.0, 0.0
+            for variance, log_odds in each:
+                w = math.exp(min(log_odds + variance * half, 200.0))
                 total += w
-                first += w * m
-                second += w * (m * m + v)
-            inclusion[j], square[j] = 1 - 1 / total, second / total
-            step = first / total - old
+                first += w * variance
+                second += w * variance * variance
+            inclusion[j], square[j] = 1 - 1 / total, (second * r * r + first) / total
+            step = first * r / total - old
             if step * step * g > 1e-10:
                 mean[j] = old + step
                 Gm += G[j] * step
                 move = max(move, step * step * g)
-        if move < tol:
+        if move < tol and current is places:
             break
+        # All coefficients and those that matter take turns: the latter move, the others only have to be looked at.
+        matters = [place for place in places if inclusion[place[0]] > tuning.LEAST_MATTERING]
+        current = matters if move >= tol and current is places else places
     return Posterior(mean, square, inclusion)

@@ -1,4 +1,4 @@
-"""Where a fit of two models can start: annealed EM with a lasso, and the second moments of the answers."""
+"""Where a fit of L models can start: annealed EM with a lasso, the second moments of the answers, a model split."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def anneal(
 ) -> tuple[Array, Array]:
     """Run annealed EM with a lasso in the M-step, all starts at once.
 
-    The effective σ starts near the spread of the answers, where both models are one, and is cooled to the true one;
-    the common solution splits along its least stable direction. At the true σ from the beginning EM sticks at large
+    The effective σ starts near the spread of the answers, where all models are one, and is cooled to the true one;
+    the common solution splits along its least stable directions. At the true σ from the beginning EM sticks at large
     gaps.
 
     Parameters
     ----------
     X, y : (N, n) and (N,) arrays
         Queries and answers.
-    sigma, weights : float, (2,) array
+    sigma, weights : float, (L,) array
         Noise, and shares of the models.
     rng : Generator
         Draws the random starts.
     starts : int
         Number of random starts.
-    seeds : sequence of (2, n) arrays
+    seeds : sequence of (L, n) arrays
         Further starts, which begin nearer to the true σ.
     promise : (n,) array, optional
         t-values of the coordinates from `second_moments`; for long vectors they, the t-values of the answers and the
@@ -45,17 +45,17 @@ def anneal(
 
     Returns
     -------
-    vectors : (S, 2, n) array
+    vectors : (S, L, n) array
     value : (S,) array
         Penalised log-likelihood of each.
     """
     if X.shape[1] > tuning.MOST_ANNEALED_COLUMNS:
         columns = _screened(X, y, seeds, promise)
         found, value = anneal(X[:, columns], y, sigma, weights, rng, starts, [seed[:, columns] for seed in seeds])
-        vectors = np.zeros((len(found), 2, X.shape[1]))
+        vectors = np.zeros((len(found), len(weights), X.shape[1]))
         vectors[:, :, columns] = found
         return vectors, value
-    (N, n), S = X.shape, starts + len(seeds)
+    (N, n), L, S = X.shape, len(weights), starts + len(seeds)
     scale = np.sqrt(np.einsum("ij,ij->j", X, X) / N)
     scale[scale == 0] = 1.0
     A = X / scale  # the one dense copy of the queries
@@ -63,10 +63,9 @@ def anneal(
     unit = tuning.LASSO_PENALTY * math.sqrt(2 * math.log(max(n, 2)))
     curvature = _largest_eigenvalue(A)
     shared = _lasso(A, y, unit * spread * math.sqrt(N), curvature)
-    B = np.broadcast_to(shared, (S, 2, n)).copy()
-    kick = rng.standard_normal((starts, n)) * spread / math.sqrt(n)
-    B[:starts, 0] += kick
-    B[:starts, 1] -= kick
+    B = np.broadcast_to(shared, (S, L, n)).copy()
+    kick = rng.standard_normal((starts, L - 1, n)) * spread / math.sqrt(n)
+    B[:starts] += simplex(L) @ kick
     for i, seed in enumerate(seeds):
         B[starts + i] = seed * scale
     temperature = np.full((S, 1, 1), max(spread, sigma))
@@ -74,17 +73,33 @@ def anneal(
     cooling = math.ceil(max(0.0, math.log(float(temperature.max()) / sigma) / -math.log(tuning.COOLING_FACTOR)))
     log_w = np.log(weights)[:, None]
     for _ in range(cooling + tuning.STEPS_AT_TRUE_SIGMA):
-        R = y - (B.reshape(-1, n) @ A.T).reshape(S, 2, N)
-        d = 0.5 * (R / temperature) ** 2 - log_w
-        first = 1 / (1 + np.exp(np.clip(d[:, 0] - d[:, 1], -50, 50)))
-        P = np.stack([first, 1 - first], axis=1)  # (S, 2, N)
+        R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
+        log_p = -0.5 * (R / temperature) ** 2 + log_w
+        P = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)  # (S, L, N)
         penalty = unit * temperature * np.sqrt((P**2).sum(axis=2, keepdims=True))
         B = _lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
         temperature = np.maximum(temperature * tuning.COOLING_FACTOR, sigma)
-    R = y - (B.reshape(-1, n) @ A.T).reshape(S, 2, N)
+    R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
     log_p = -0.5 * (R / sigma) ** 2 + log_w
-    value = np.logaddexp(log_p[:, 0], log_p[:, 1]).sum(axis=1) - (penalty * np.abs(B)).sum(axis=(1, 2)) / sigma**2
-    return B / scale, value
+    loglik = np.logaddexp.reduce(log_p, axis=1).sum(axis=1)
+    return B / scale, loglik - (penalty * np.abs(B)).sum(axis=(1, 2)) / sigma**2
+
+
+def simplex(L: int) -> Array:
+    """Return the corners of a regular simplex around 0 as rows, (L, L − 1), each of length 1.
+
+    Examples
+    --------
+    >>> simplex(2)
+    array([[ 1.],
+           [-1.]])
+    """
+    corners = np.zeros((L, L - 1))
+    for j in range(L - 1):  # Helmert's contrasts: the first j + 1 corners against the next one
+        corners[: j + 1, j], corners[j + 1, j] = 1, -(j + 1)
+        corners[:, j] *= math.sqrt(L / (L - 1)) / math.sqrt((j + 1) * (j + 2))
+    return corners
 
 
 def _screened(X: Array, y: Array, seeds: Sequence[Array], promise: Array | None) -> Index:
@@ -173,3 +188,39 @@ def second_moments(X: Array, y: Array, mean: Array, size: int) -> tuple[Array, A
     difference = np.zeros(n)
     difference[top] = V[:, -1] * math.sqrt(max(float(e[-1]), 0.0) * 2) / root
     return t, difference
+
+
+def splits(X: Array, y: Array, beta: Array, own: Array) -> list[Array]:
+    """Return starts with one model more: each model split along the largest second moment of its residuals.
+
+    Parameters
+    ----------
+    X, y : (N, n) and (N,) arrays
+        Queries and answers.
+    beta : (L, n) array
+        The models so far.
+    own : (N,) array of int
+        The model that each answer most probably came from.
+    """
+    found = []
+    for a, model in enumerate(beta):
+        mine = own == a
+        if mine.sum() < tuning.LEAST_ANSWERS_TO_SPLIT:
+            continue
+        _, difference = second_moments(X[mine], y[mine], model, moment_columns(int(mine.sum()), X.shape[1]))
+        found.append(np.concatenate([beta[:a], beta[a + 1 :], [model + difference / 2, model - difference / 2]]))
+    return found
+
+
+def merged(beta: Array, weights: Array) -> Array:
+    """Return a start with one model less: the two that are closest become one, (L − 1, n)."""
+    distance = np.linalg.norm(beta[:, None] - beta, axis=2) + np.diag(np.full(len(beta), np.inf))
+    a, b = np.unravel_index(int(distance.argmin()), distance.shape)
+    both = (weights[a] * beta[a] + weights[b] * beta[b]) / (weights[a] + weights[b])
+    return np.concatenate([np.delete(beta, [a, b], axis=0), [both]])
+
+
+def moment_columns(N: int, n: int) -> int:
+    """Return how many coordinates of n the direction of the second moments of N answers is computed on."""
+    room = min(tuning.MOST_MOMENT_COLUMNS, N // tuning.ANSWERS_PER_MOMENT_COLUMN)
+    return min(n, max(tuning.LEAST_MOMENT_COLUMNS, room))

@@ -46,6 +46,9 @@ Taste: never swept. Rounds end sooner where `JOINT_TOLERANCE` is reached."""
 JOINT_TOLERANCE = 1e-4
 """Rounds over the coefficients end when no mean moves by more than the root of this, in its own standard errors.
 Taste: never swept; a hundredth of a standard error."""
+LEAST_MATTERING = 0.02
+"""Coefficients that are more probable than this get twice as many rounds as the others.
+Taste: never swept. The improbable ones hardly move, and cost most of the time."""
 
 # The working set: which columns EM works on.
 
@@ -143,21 +146,21 @@ Taste: never swept. Its memory and time grow with it."""
 # The fits that are alive.
 
 NEW_STARTS = 6
-"""Random starts of the annealing at every stage while two models are not established, or in doubt.
+"""Random starts of the annealing at every stage while the number of models is not established, or in doubt.
 Taste: never swept."""
 FEW_NEW_STARTS = NEW_STARTS // 2
-"""Random starts at every stage while the evidence for two models is below `NO_NEW_STARTS`. Taste: never swept."""
+"""Random starts at every stage while the evidence for several models is below `NO_NEW_STARTS`. Taste: never swept."""
 NO_NEW_STARTS = 200.0
-"""With more evidence for two models than this no new starts are tried; below it, the first pair may be a false optimum.
+"""With more evidence for several models than this no new starts are tried; below, the best fit may be a false optimum.
 Taste: never swept."""
 REFINED_STARTS = 3
 """This many annealed starts, the best ones, are fitted with spike and slab at a stage. Taste: never swept."""
-KEPT_PAIRS = 3
-"""At most this many different pairs are kept from one stage to the next. Taste: never swept."""
+KEPT_FITS = 3
+"""At most this many different fits of one number of models are kept from one stage to the next. Taste: never swept."""
 DROPPED_BEHIND = 40.0
-"""A pair whose score is this far behind that of the best is given up. Taste: never swept."""
+"""A fit whose score is this far behind that of the best with as many models is given up. Taste: never swept."""
 DISTINCT = 0.02
-"""Two pairs are different if some coefficient differs by more than this many σ. Taste: never swept."""
+"""Two fits are different if some coefficient differs by more than this many σ. Taste: never swept."""
 ONE_MODEL_SELECTIONS = 3
 """The fit of one model chooses its working set at most this often. Taste: never swept."""
 LEAST_MOMENT_COLUMNS = 10
@@ -169,16 +172,30 @@ ANSWERS_PER_MOMENT_COLUMN = 10
 """Between its limits, the direction of the second moments takes one coordinate for each of this many answers.
 Taste: never swept."""
 LEAST_SPREAD_OF_ONE = 1e-3
-"""One model is scored with a noise of at least this share of the noise that two models leave.
+"""One model is scored with a noise of at least this share of the noise that several models leave.
 A numerical guard: its likelihood stays finite where it explains everything."""
 
-# One model or two.
+LEAST_ANSWERS_TO_SPLIT = 20
+"""A model that owns fewer answers than this is not split in two. Taste: never swept."""
+STARTS_OF_MORE = 2
+"""Random starts with one model more than there seem to be; each model split in two is a start besides.
+Taste: never swept."""
+REFINED_OF_MORE = 2
+"""This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
+STEPS_OF_MORE = 12
+"""A fit of one model more takes this many steps of EM; if its score comes near that of the smaller number, it goes on.
+Taste: never swept."""
+STAGES_BETWEEN_MORE = 3
+"""Where the evidence exceeds `NO_NEW_STARTS`, one model more is tried at one stage in this many, and at the end.
+Taste: never swept."""
 
-TWO_ESTABLISHED = 10.0
-"""Evidence for two models from which on they count as established.
-Taste: never swept. What the second model's coefficients cost is in the evidence already."""
+# How many models.
+
+SEVERAL_ESTABLISHED = 10.0
+"""Evidence for L models, against fewer, from which on they count as established.
+Taste: never swept. What the last model's coefficients and its share cost is in the evidence already."""
 ONE_ESTABLISHED = 3.0
-"""Evidence against two models from which on one model counts as established.
+"""Evidence against several models from which on one model counts as established.
 Taste: never swept. What the second model's coefficients cost is in the evidence already."""
 ONE_NEEDS_STARTS = 2
 """One model counts as established only with this many times the answers of a first batch.
@@ -187,5 +204,5 @@ ANSWERS_FOR_NOTHING = 200
 """From this many answers on, a pair without any coefficient means that there is nothing, so that one model suffices.
 Taste: never swept."""
 NOTHING_EVIDENCE = -2 * ONE_ESTABLISHED
-"""The evidence for two models is at most this where there is nothing.
+"""The evidence for several models is at most this where there is nothing.
 Taste: well below the evidence at which one model is established."""

@@ -11,13 +11,14 @@ from typing import Any
 
 import mixsense
 from mixsense.api import recover
+from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of
 from mixsense.metrics import match_error
-from mixsense.oracles import SimulatedOracle, random_pair
-from mixsense.problem import Problem
+from mixsense.oracles import SimulatedOracle, random_models, random_pair
+from mixsense.problem import AUTO, EQUAL, Problem, as_shares
 
 FAILED = "failed"
 """Status of a cell whose run raised; its `message` says what."""
@@ -46,11 +47,11 @@ class Result:
 
     status: str
     error: float
-    """Worst ℓ2 error against the true vectors; nan if the run failed."""
+    """Worst ℓ2 error against the true vectors; inf if their number is not what was found, nan if the run failed."""
     error_bound: float
     queries: int
     message: str
-    """Why the run failed, in one line; empty if it did not."""
+    """Why the run failed, in one line, or how many models it found if that is not their number; else empty."""
     seconds: float
 
 
@@ -62,18 +63,30 @@ def arguments_of(setting: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `recover`: what the method is told about the problem."""
     known = setting["known"]
     weights: Any = tuple(setting["weights"])
-    if weights == (0.5, 0.5) and "weights" in known:
-        weights = None
-    elif "weights" not in known:
-        weights = "estimate" if entry_of(setting["method"]).estimates_weights else None
+    if "weights" not in known:
+        weights = None  # the method finds the shares, or takes them for equal
+    elif len(set(weights)) == 1:
+        weights = EQUAL  # does not tell the number of models
+    models = setting["models"] if "models" in known else AUTO
     told: dict[str, Any] = {name: setting[name] if name in known else None for name in ("k", "sigma")}
     always = {name: setting[name] for name in ("n", "gamma", "eta", "max_queries", "method")}
-    return {**told, **always, "weights": weights, **setting["options"]}
+    return {**told, **always, "weights": weights, "models": models, **setting["options"]}
+
+
+def vectors_of(setting: Mapping[str, Any], seed: Any) -> Array:
+    """Return the hidden models of a setting."""
+    n, k, gap = (setting[name] for name in ("n", "k", "gap"))
+    if setting["overlap"] is None:
+        return random_models(setting["models"], n, k, gap, seed)
+    if setting["models"] != 2:
+        raise InvalidInput(f"overlap is for two models, models is {setting['models']}: leave overlap out")
+    return random_pair(n, k, gap, seed, setting["overlap"])
 
 
 def check_setting(setting: Mapping[str, Any]) -> None:
     """Refuse a setting that no run can start with, before anything is run."""
-    random_pair(setting["n"], setting["k"], setting["gap"], 0, setting["overlap"])
+    as_shares(setting["weights"], setting["models"])
+    vectors_of(setting, 0)
     method = begin(Problem.from_dict({**arguments_of(setting), "seed": 0}))
     try:
         next(method)
@@ -104,10 +117,13 @@ def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Res
     setting, oracle = cell.setting, None
     entry_of(setting["method"])  # a worker that does not find the user's module says nothing about the cell
     try:
-        pair = random_pair(setting["n"], setting["k"], setting["gap"], [cell.seed, 1], setting["overlap"])
-        oracle = SimulatedOracle(pair, setting["sigma"], tuple(setting["weights"]), [cell.seed, 2])
+        truth = vectors_of(setting, [cell.seed, 1])
+        oracle = SimulatedOracle(truth, setting["sigma"], tuple(setting["weights"]), [cell.seed, 2])
         r = recover(oracle, seed=[cell.seed, 3], **arguments_of(setting))
-        found = r.status, match_error(r.vectors, pair), float(r.error_bound), r.queries, ""
+        right = len(r.vectors) in (1, len(truth))
+        message = "" if len(r.vectors) == len(truth) else f"models found: {len(r.vectors)}; there are {len(truth)}"
+        error = match_error(r.vectors, truth) if right else math.inf
+        found = r.status, error, float(r.error_bound), r.queries, message
     except MemoryError:  # says nothing about the cell: on another machine it may run
         raise MixsenseError(
             f"no memory is left for n = {setting['n']}: the finished cells are kept; give fewer jobs"

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of, stored_name
-from mixsense.problem import DEFAULTS, NONE, Problem, as_eta
+from mixsense.problem import DEFAULTS, MOST_MODELS, NONE, Problem, Weights, as_eta, as_shares
 from mixsense.sweeps.cell import RESULTS, Cell, check_setting
 from mixsense.toml_file import read_toml
 
@@ -27,7 +27,7 @@ LARGEST_SEED = 2**32 - 1
 """What NumPy takes as one part of a seed."""
 LONGEST = 10**7
 """Longer vectors do not fit into memory."""
-KNOWABLE = ("k", "sigma", "weights")
+KNOWABLE = ("k", "models", "sigma", "weights")
 """What a method may be told about the hidden vectors, or not."""
 
 Reader = Callable[[str, Any], Any]
@@ -60,11 +60,11 @@ def _no_bool(name: str, value: Any, needed: str) -> Any:
     return value
 
 
-def _shares(name: str, value: Any) -> tuple[float, float]:
-    pair = Problem(n=1, weights=value).weights
-    if not isinstance(pair, tuple):
+def _shares(name: str, value: Any) -> Weights:
+    shares = Problem(n=1, weights=value).weights
+    if not isinstance(shares, tuple):
         raise InvalidInput(f"{name} is {value!r}: give the true shares, such as [0.7, 0.3]; see the key known")
-    return pair
+    return shares
 
 
 def _eta(name: str, value: Any) -> float:
@@ -88,7 +88,8 @@ def _method(name: str, value: Any) -> str:
 AXES: dict[str, Reader] = {
     "n": _whole(1, "the length of the vectors", LONGEST),
     "k": _whole(1, "the number of non-zero coefficients of each vector"),
-    "gap": _real("the distance between the two vectors"),
+    "gap": _real("the distance between the vectors"),
+    "models": _whole(1, "how many hidden models there are", MOST_MODELS),
     "overlap": _whole(0, "how many positions the two supports share"),
     "sigma": _real("the noise's standard deviation, 0 for none", strict=False),
     "weights": _shares,
@@ -100,10 +101,10 @@ AXES: dict[str, Reader] = {
 """What may be one value or a list of values, and how a value is checked. The grid is over all lists."""
 NEEDED = ("n", "k", "gap")
 """The axes that have no default."""
-ABSENT: dict[str, Any] = {"overlap": None, "sigma": 1.0, "weights": (0.5, 0.5)} | {
+ABSENT: dict[str, Any] = {"models": 2, "overlap": None, "sigma": 1.0} | {
     name: DEFAULTS[name] for name in ("gamma", "eta", "max_queries", "method")
 }
-"""What stands for an axis that is not given."""
+"""What stands for an axis that is not given; shares are equal then, and of given ones there are as many as models."""
 PLAIN_KEYS = ("seeds", "known", "success", "options")
 """The keys that are not axes."""
 COLUMNS = (*AXES, "known", "seed", *RESULTS, "success")
@@ -176,7 +177,7 @@ def _values(name: str, given: Any, read: Reader) -> list[Any]:
     given = _plain(given)
     many = isinstance(given, (list, tuple))
     if name == "weights" and many and given and not isinstance(given[0], (list, tuple)):
-        many = False  # one pair, not a list of pairs
+        many = False  # the shares of one setting, not a list of them
     if many and not given:
         raise InvalidInput(f"{name} is an empty list: the grid would have no cell; give at least one value", key=name)
     values = [read(name, value) for value in (given if many else [given])]
@@ -254,7 +255,11 @@ def _check_option_names(method: str, options: Mapping[str, Any]) -> None:
 def _keys(axes: dict[str, list[Any]], known: list[str], options: dict[str, dict[str, list[Any]]]) -> Iterator[str]:
     """Yield every setting of the grid as canonical JSON, after a check that a run of it can start."""
     for values in product(*axes.values()):
-        setting = ABSENT | dict(zip(axes, values, strict=True)) | {"known": known}
+        given = dict(zip(axes, values, strict=True))
+        if "weights" in given:
+            given = {"models": len(given["weights"])} | given
+        setting = ABSENT | given | {"known": known}
+        setting.setdefault("weights", as_shares(None, setting["models"]))
         own = options.get(setting["method"], {})
         for chosen in product(*own.values()):
             setting["options"] = dict(zip(own, chosen, strict=True))

@@ -14,7 +14,7 @@ from mixsense.plots.statistics import quantile
 from mixsense.plots.sweep import failed_last, swept
 from mixsense.progress import Count
 from mixsense.sweeps.cell import FAILED, RESULTS, Cell, Result
-from mixsense.sweeps.grid import AXES, COLUMNS, read_grid
+from mixsense.sweeps.grid import ABSENT, AXES, COLUMNS, read_grid
 from mixsense.sweeps.store import Store, read_store
 from mixsense.sweeps.workers import runner
 
@@ -37,12 +37,12 @@ def sweep(
     Parameters
     ----------
     settings : path or dict
-        A TOML file, or a dictionary of the same form. Keys: n, k, gap (needed); overlap, sigma, weights, gamma, eta,
-        max_queries, method: one value or a list, and the grid is over all lists; seeds: a number or a list; known: what
-        the methods are told, among "k", "sigma", "weights" (default: all); success: the error that counts as one;
-        options: a table of options for each method. As in `recover`, gamma is 0.1 if it is left out, and a run stops
-        there even if max_queries would allow more; gamma "none" spends max_queries. A method is a name, a generator
-        function, or one as ``module:function``.
+        A TOML file, or a dictionary of the same form. Keys: n, k, gap (needed); models, overlap, sigma, weights, gamma,
+        eta, max_queries, method: one value or a list, and the grid is over all lists; seeds: a number or a list; known:
+        what the methods are told, among "k", "models", "sigma", "weights" (default: all); success: the error that
+        counts as one; options: a table of options for each method. As in `recover`, gamma is 0.1 if it is left out, and
+        a run stops there even if max_queries would allow more; gamma "none" spends max_queries. A method is a name, a
+        generator function, or one as ``module:function``.
     out : path, optional
         SQLite file that keeps every finished cell; what it holds already is not run again. Beside the TOML file by
         default; a dictionary is kept in memory only.
@@ -57,7 +57,8 @@ def sweep(
     -------
     pandas DataFrame
         One row a cell, in the order of the settings: parameters, seed, status ("failed" with a `message` if the run
-        raised), error, error_bound, queries, message, seconds; with `success` if that was asked.
+        raised), error (inf if the number of models found is not the true one), error_bound, queries, message, seconds;
+        with `success` if that was asked.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def _frame(rows: Iterable[tuple[Cell, Result]]) -> pd.DataFrame:
 
     records: list[dict[str, Any]] = []
     for cell, result in rows:
-        setting = cell.setting
+        setting = ABSENT | cell.setting  # a file of 0.2.0 knows of two models only
         shown = {name: setting[name] for name in AXES}
         shown |= {"weights": tuple(setting["weights"]), "known": ", ".join(setting["known"])}
         records.append(

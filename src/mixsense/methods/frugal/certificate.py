@@ -13,7 +13,7 @@ from mixsense.regression.likelihood import explain
 
 
 def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
-    """Return the posterior's error times a factor that is larger, the more answers could be from either model.
+    """Return the posterior's error times a factor that is larger, the more answers could be from several models.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
     eta : float
         Probability with which the error may be larger.
     """
-    pair = candidates.pair
-    P = explain(*answers.data.without_zeros, pair.beta, pair.weights, pair.sigma).probability
-    unlabelled = float((4 * P[:, 0] * P[:, 1]).mean())  # 0 where each answer labels itself, 1 where none does
+    several = candidates.several
+    P, L = explain(*answers.data.without_zeros, several.beta, several.weights, several.sigma).probability, several.L
+    unlabelled = L / (L - 1) * float((1 - (P * P).sum(axis=1)).mean())  # 0: each answer labels itself, 1: none does
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled
     return factor * error_quantile(candidates.winner, eta)
 

@@ -11,7 +11,7 @@ from mixsense.errors import InvalidInput
 from mixsense.features.units import Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
-from mixsense.methods.frugal.steering import labelled
+from mixsense.methods.frugal.steering import farthest_apart, labelled
 
 DESIGNS = ("corners", "gaussian")
 """How queries are drawn inside a box."""
@@ -42,15 +42,15 @@ class Box:
             return gaussian(q, self.coded.n, rng, limit=tuning.GAUSSIAN_EDGE) / tuning.GAUSSIAN_EDGE
         return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
-    def steer(self, q: int, delta: Array, sigma: float, rng: np.random.Generator) -> Array:
+    def steer(self, q: int, beta: Array, sigma: float, rng: np.random.Generator) -> Array:
         """Draw q corners whose answers label themselves as far as that helps.
 
         Parameters
         ----------
         q : int
             How many.
-        delta : (n,) or (1 + n,) array
-            Estimated difference of the two models' rows.
+        beta : (L, n) or (L, 1 + n) array
+            The estimated models.
         sigma : float
             Noise of an answer.
 
@@ -59,8 +59,12 @@ class Box:
         Every entry has its largest size already; steering means choosing the signs on the features where the models
         differ. A corner whose two means are less than `reach` apart is flipped there, one feature after the other in
         random order, until they are. Too much of that, and the features always move together: the reach with the
-        smallest trace of the inverse information on those features wins.
+        smallest trace of the inverse information on those features wins. With more than two models, of several corners
+        the one is taken whose means are farthest apart.
         """
+        if len(beta) > 2:
+            return farthest_apart(lambda: self.draw(q, rng), self.coded.rows, beta, sigma)
+        delta = beta[0] - beta[1]
         offset, slope = (float(delta[0]), delta[1:]) if self.coded.level else (0.0, delta)
         Z = self.draw(q, rng)
         if self.design == "gaussian" or not slope.any():

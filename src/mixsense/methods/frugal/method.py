@@ -23,20 +23,20 @@ from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.regression.candidates import renew
-from mixsense.regression.tuning import NEW_STARTS
+from mixsense.regression.renewal import renew
+from mixsense.regression.tuning import NEW_STARTS, STAGES_BETWEEN_MORE
 from mixsense.rounds import Method
 
 
 def frugal(
     problem: Problem, rng: np.random.Generator, steer: bool = True, design: str = "corners", box: Coded | None = None
 ) -> Method[Recovery]:
-    """Recover both models from as few answers as possible.
+    """Recover all models from as few answers as possible.
 
     Parameters
     ----------
     problem : Problem
-        n is enough. k, σ and the shares are used if they are given; `weights="estimate"` finds the shares.
+        n is enough. k, σ, the number of models and their shares are used if they are given, and found if not.
     rng : Generator
         Draws the queries and the random starts.
     steer : bool
@@ -53,12 +53,12 @@ def frugal(
 
     Notes
     -----
-    1. Start: Gaussian queries, each asked once. Routes to a first pair: annealed EM with a lasso, and the second
+    1. Start: Gaussian queries, each asked once. Routes to first models: annealed EM with a lasso, and the second
     moments of the answers (which see β² = −β¹). 2. Stages: each adds at most a fifth more answers, to queries focused
-    on the coordinates that seem to matter and pushed along the estimated difference until their answers label
-    themselves; all fits are renewed on all answers, and the held-out likelihood of each route is kept. 3. Finish:
-    spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: one model against two,
-    and the probability transform of answers that the fit had not seen.
+    on the coordinates that seem to matter and steered so that their answers label themselves; all fits are renewed on
+    all answers, one model more and one model less are tried, and the held-out likelihood of each route is kept.
+    3. Finish: spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: how many
+    models there are, and the probability transform of answers that the fit had not seen.
     """
     if not isinstance(steer, (bool, np.bool_)):
         raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)
@@ -79,19 +79,22 @@ def frugal(
         q = start_size(first, budget - answers.N, gamma)
         queries = inside.draw(q, rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
-        yield from answers.ask(queries, label, partial(nothing_yet, n, setup.sigma) if answers.N else None)
+        yield from answers.ask(queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None)
     if box is not None:
         setup = with_nominal_noise(setup, answers.y)
 
-    checks = StageChecks()
+    checks, auto = StageChecks(), setup.models is None
     report = Report(answers, setup, checks, box)
-    candidates = renew(None, answers.data, setup, rng, NEW_STARTS)
+    candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     while True:
         settled, left = candidates.settled(answers.N, enough), budget - answers.N
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup.eta) if settled and wanted else math.inf
-        report.add_stage(candidates, bound)
         reached = gamma is not None and bound <= gamma
+        if (reached or left <= 0) and not candidates.tried_more:
+            candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
+            continue
+        report.add_stage(candidates, bound)
         if left <= 0 or reached:
             return report.recovery(candidates, bound, reached)
 
@@ -100,8 +103,10 @@ def frugal(
         estimate = partial(report.estimate, candidates, settled)
         X, y = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate)
 
-        if candidates.two_established and not setup.quiet:
-            checks.add(X, y, candidates.pair)
+        if candidates.established and not setup.quiet:
+            checks.add(X, y, candidates.several)
             doubt = doubt or checks.doubt
         candidates = candidates.scored(X, y)
-        candidates = renew(candidates, answers.data, setup, rng, candidates.new_starts(doubt))
+        new_starts = candidates.new_starts(doubt)
+        more = auto and (new_starts > 0 or len(report.stages) % STAGES_BETWEEN_MORE == 0)
+        candidates = renew(candidates, answers.data, setup, rng, new_starts, more)

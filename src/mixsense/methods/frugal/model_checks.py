@@ -1,4 +1,4 @@
-"""Do the answers look like two linear models with Gaussian noise: tests on answers that the fit has not seen."""
+"""Do the answers look like linear models with Gaussian noise: tests on answers that the fit has not seen."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def outlier_share(X: Array, y: Array, fit: Fit) -> float:
 
 
 def explain_misfit(X: Array, y: Array, fit: Fit) -> str:
-    """Say what a misfit looks like: curvature, heavy tails or skewness of the noise, or more than two models.
+    """Say what a misfit looks like: curvature, heavy tails or skewness of the noise, or more models.
 
     Looks at the residuals against the nearer model, r/σ: their law is that of the noise as long as answers label
     themselves; a linear model leaves no dependence on the squares of the prediction or of the query.
@@ -97,5 +97,5 @@ def explain_misfit(X: Array, y: Array, fit: Fit) -> str:
     if len(central) and abs(float((central**3).mean())) > skewed:
         return "the noise is far from Gaussian (skewed)"
     if kurtosis > 3 + significant * math.sqrt(24 / max(len(central), 1)):
-        return "the noise is far from Gaussian (heavy tails), or there are more than two models"
-    return "the answers do not look like two linear models with Gaussian noise"
+        return "the noise is far from Gaussian (heavy tails), or there are more models"
+    return f"the answers do not look like {fit.L} linear models with Gaussian noise"

@@ -26,16 +26,16 @@ def next_queries(
     box: Box | None,
 ) -> Array:
     """Draw the q queries of the next stage: focused and steered where the fits are good enough for that."""
-    pair, delta = candidates.pair, candidates.delta
-    known = steered and candidates.evidence_for_two > tuning.STEERING_EVIDENCE and not doubt
+    several = candidates.several
+    known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
     if box is not None:
-        return box.steer(q, delta, pair.sigma, rng) if known else box.draw(q, rng)
+        return box.steer(q, several.beta, several.sigma, rng) if known else box.draw(q, rng)
     n = answers.X.shape[1]
     if not steered:
         return gaussian(q, n, rng)
     chance = chances(answers, candidates, doubt)
-    if known and delta.any():
-        return steer(chance, delta, pair.sigma).draw(q, rng)
+    if known and np.ptp(several.beta, axis=0).any():
+        return steer(chance, several.beta, several.sigma).draw(q, rng)
     return Steering(np.sqrt(1 + focus(chance, (tuning.QUERY_ENERGY - 1) * n))).draw(q, rng)
 
 
@@ -44,12 +44,12 @@ def chances(answers: Answers, candidates: Candidates, doubt: bool) -> Array:
 
     An answer with more energy on a coordinate lowers its posterior variance v in proportion to 1/G, with G its
     information so far: the energy that makes the sum of the v smallest goes as √(v G). For coefficients that were
-    found v G = 1; for the others it is the risk that one was missed. While two models are not established, or in
+    found v G = 1; for the others it is the risk that one was missed. While several models are not established, or in
     doubt, the fit of one model and the second moments have a say.
     """
-    one, pair = candidates.one, candidates.pair
-    chance = np.maximum(pair.inclusion, pair.variance * pair.information).max(axis=0)
-    if doubt or not candidates.two_established:
+    one, several = candidates.one, candidates.several
+    chance = np.maximum(several.inclusion, several.variance * several.information).max(axis=0)
+    if doubt or not candidates.established:
         t, _ = second_moments(*answers.data.without_zeros, one.beta[0], 2)
         rate = max(one.rate, tuning.MOMENT_COEFFICIENTS / len(chance))
         log_odds = math.log(rate) + 0.5 * np.maximum(t, 0) ** 2 - tuning.MOMENT_CHARGE

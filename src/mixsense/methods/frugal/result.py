@@ -18,6 +18,7 @@ from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
+from mixsense.regression.likelihood import explain
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
 
 
@@ -46,7 +47,8 @@ class Report:
             {
                 "answers": self.answers.N,
                 "route": candidates.winner.route,
-                "lead_of_two": candidates.evidence_for_two,
+                "models": candidates.winner.L,
+                "evidence": candidates.evidence,
                 "coefficients": int((candidates.winner.inclusion > SUPPORT_PROBABILITY).sum()),
                 "error_bound": bound if math.isfinite(bound) else None,
             }
@@ -70,8 +72,8 @@ class Report:
             The bound is within the precision that was asked for.
         """
         setup, winner, box = self.setup, candidates.winner, self.box
-        one = candidates.evidence_for_two < 0
-        shown = [0, 0] if one else order_of_models(winner, setup)
+        one = winner is candidates.one
+        shown = [0] * (setup.models or 1) if one else order_of_models(winner, setup)
         p_value = self.checks.p_value if math.isfinite(bound) else 1.0
         warnings = self._warnings(candidates, bound, p_value)
         single = one and math.isfinite(bound)
@@ -83,7 +85,8 @@ class Report:
             status="uncertain" if warnings else "single" if single else "certified" if reached else "budget",
             error_bound=bound,
             sigma=winner.sigma if setup.free_sigma else setup.sigma,
-            weights=candidates.pair.weights if one else winner.weights[shown],
+            weights=None if one else winner.weights[shown],
+            weights_stderr=shares_stderr(self.answers, winner)[shown] if setup.free_weights and not one else None,
             stderr=winner.stderr[shown][:, -n:],
             diagnostics=self._diagnostics(candidates, p_value, warnings),
             intercept=None if level is None else level[shown],
@@ -93,16 +96,18 @@ class Report:
     def _warnings(self, candidates: Candidates, bound: float, p_value: float) -> list[str]:
         """Say in which ways the answers do not support what was found."""
         answers, winner = self.answers, candidates.winner
-        one, significant = candidates.evidence_for_two < 0, tuning.SIGNIFICANT_ERRORS
+        one, significant = winner is candidates.one, tuning.SIGNIFICANT_ERRORS
         warnings = []
+        if math.isfinite(bound) and (better := candidates.better_number):
+            warnings.append(f'the answers support {better} model{"s" if better > 1 else ""}: give models="auto"')
         if p_value < tuning.MISFIT_P_VALUE:
-            reason = explain_misfit(*answers.data.without_zeros, candidates.pair)
+            reason = explain_misfit(*answers.data.without_zeros, candidates.several)
             warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
         outliers = outlier_share(*answers.data.without_zeros, winner) if math.isfinite(bound) else 0.0
         if outliers > max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / answers.N):
             warnings.append(
-                f"{100 * outliers:.1f} % of the answers are far from {'the vector' if one else 'both vectors'}: "
-                "a further model that answers seldom (below 2 %), more than two models, or outliers"
+                f"{100 * outliers:.1f} % of the answers are far from {'the vector' if one else 'all vectors'}: "
+                "a further model that answers seldom (below 2 %), or outliers"
             )
         offset = abs(self.setup.offset)
         if offset > significant:
@@ -121,39 +126,61 @@ class Report:
 
     def _diagnostics(self, candidates: Candidates, p_value: float, warnings: list[str]) -> dict[str, Any]:
         """Tell the story in plain values."""
-        answers, pair, winner = self.answers, candidates.pair, candidates.winner
-        N = max(answers.N - answers.zeros, 1)
-        learned = self.setup.free_weights and winner is pair
+        answers, winner = self.answers, candidates.winner
         return {
             "method": "frugal",
             "stages": self.stages,
             "routes": {route: float(np.mean(values)) for route, values in candidates.held_out.items()},
             "misfit_p": p_value,
-            "lead_of_two": candidates.evidence_for_two,
+            "evidence": candidates.evidence,
+            "scores": {str(L): value - max(candidates.score.values()) for L, value in candidates.score.items()},
             "largest_query_norm": answers.largest_norm,
-            "snr": float(((answers.X @ candidates.delta) ** 2).sum()) / N / winner.sigma**2,
-            "weights_stderr": math.sqrt(float(np.prod(pair.weights)) / N) if learned else None,
+            "snr": signal_to_noise(answers, candidates.several),
             "warnings": warnings,
         }
 
 
-def nothing_yet(n: int, sigma: float) -> Recovery:
+def nothing_yet(n: int, models: int, sigma: float) -> Recovery:
     """Return the result of a run that has to end before there is any fit."""
-    return Recovery(np.zeros((2, n)), "budget", sigma=sigma, diagnostics={"method": "frugal"})
+    return Recovery(np.zeros((models, n)), "budget", sigma=sigma, diagnostics={"method": "frugal"})
 
 
 def order_of_models(fit: Fit, setup: Setup) -> list[int]:
-    """Return the order of the two models in which all runs show them, whichever a random start found first.
+    """Return the order of the models in which all runs show them, whichever a random start found first.
 
-    Shares that were given come in their order, estimated ones the larger first. With equal shares, the first model has
-    the larger coefficient where the two differ most.
+    Shares that were given come in their order, estimated ones the largest first. Models with equal shares are ordered
+    by their coefficients where they differ most, the largest first.
     """
-    if setup.free_weights:
-        swapped = fit.weights[1] > fit.weights[0]
-    else:
-        delta = fit.beta[0] - fit.beta[1]
-        swapped = setup.weights[0] == setup.weights[1] and delta[np.abs(delta).argmax()] < 0
-    return [1, 0] if swapped else [0, 1]
+    if setup.weights is not None and np.ptp(setup.weights):
+        return list(range(fit.L))
+    here = int(np.ptp(fit.beta, axis=0).argmax())
+    shares = fit.weights if setup.free_weights else np.zeros(fit.L)
+    order: list[int] = np.lexsort((-fit.beta[:, here], -shares)).tolist()
+    return order
+
+
+def shares_stderr(answers: Answers, fit: Fit) -> Array:
+    """Return the standard errors of estimated shares, (L,), from the information of the answers about them.
+
+    Notes
+    -----
+    An answer that came from model a with probability p_a has the score p_a/w_a − p_L/w_L for the share w_a, with the
+    last share as what is left. Labelled answers give √(w (1 − w)/N).
+    """
+    P = explain(*answers.data.without_zeros, fit.beta, fit.weights, fit.sigma).probability
+    ratio = P / fit.weights
+    score = ratio[:, :-1] - ratio[:, -1:]
+    covariance = np.linalg.pinv(score.T @ score)
+    variance = np.append(np.diag(covariance), covariance.sum())
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
+def signal_to_noise(answers: Answers, fit: Fit) -> float:
+    """Return the mean squared distance of two models' means over the noise, as the paper defines it, of all pairs."""
+    X, _ = answers.data.without_zeros
+    means = X @ fit.beta.T
+    pairs = fit.L / (fit.L - 1) * 2  # the mean square distance of two of L numbers is this many times their variance
+    return pairs * float(means.var(axis=1).mean()) / fit.sigma**2 if len(X) else 0.0
 
 
 def answers_at_zero(fit: Fit, centre: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from mixsense.methods.design import zero
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.sizes import expected_sparsity, noise_batch
-from mixsense.problem import Problem
+from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.regression.candidates import Expected
 from mixsense.rounds import Method
 
@@ -49,17 +49,16 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(y**2)))
         offset = offset_t_value(y)
-    equal = problem.weights is None or isinstance(problem.weights, str)
-    weights = np.array([0.5, 0.5] if equal else problem.weights, dtype=np.float64)
     rate = problem.k / n if problem.k else min(tuning.LARGEST_GUESSED_RATE, expected_sparsity(n) / n)
     return Setup(
         columns=columns,
         eta=problem.eta,
         sigma=sigma,
-        weights=weights,
+        models=None if problem.models == AUTO else int(problem.models),
+        weights=np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
         rate=min(rate, tuning.LARGEST_EXPECTED_RATE),
         free_sigma=problem.sigma is None,
-        free_weights=problem.weights == "estimate",
+        free_weights=problem.weights in (None, ESTIMATE),
         offset=offset,
     )
 

@@ -1,13 +1,14 @@
 """Queries that are focused and steered.
 
-A focused query has more variance on the coordinates that seem to matter. A steered one is pushed along the estimated
-difference of the two models until its answer labels itself. Both together spend at most as much as the paper's own sum
+A focused query has more variance on the coordinates that seem to matter. A steered one lets its answer label itself: of
+two models, it is pushed along their estimated difference; of more, the best of several draws is taken. Both together spend at most as much as the paper's own sum
 queries: a mean squared norm of 2n.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,24 +24,80 @@ _HALF_NORMAL = np.array(
 
 @dataclass(frozen=True, slots=True)
 class Steering:
-    """How the next queries are drawn: x ~ N(0, diag(sd²)), pushed along `delta` until |⟨x, delta⟩| ≥ reach."""
+    """How the next queries are drawn: x ~ N(0, diag(sd²)), steered as far as there are models to steer by."""
 
     sd: Array
     """(n,), standard deviations."""
     delta: Array | None = None
     """(n,), direction of the push."""
     reach: float = 0.0
-    """How far apart the two means of an answer are at least."""
+    """How far apart the two means of an answer are at least: a query is pushed until |⟨x, delta⟩| ≥ reach."""
+    models: Array | None = None
+    """(L, n), of which the means of an answer should be far apart: the best of several draws is taken."""
+    sigma: float = 1.0
+    """Noise of an answer."""
 
     def draw(self, q: int, rng: np.random.Generator) -> Array:
         """Draw q queries, their mean squared norm at most 2n."""
-        X = rng.standard_normal((q, len(self.sd))) * self.sd
+        X = self._draw(q, rng)
         if self.delta is not None and self.reach > 0:
             along = X @ self.delta
             push = np.where(along < 0, -1.0, 1.0) * np.maximum(self.reach - np.abs(along), 0)
             X += np.outer(push / float(self.delta @ self.delta), self.delta)
         norm2 = float(np.einsum("ij,ij->", X, X)) / q
         return X * math.sqrt(min(1.0, tuning.QUERY_ENERGY * X.shape[1] / norm2))
+
+    def _draw(self, q: int, rng: np.random.Generator) -> Array:
+        def once() -> Array:
+            return rng.standard_normal((q, len(self.sd))) * self.sd
+
+        return once() if self.models is None else farthest_apart(once, lambda X: X, self.models, self.sigma)
+
+
+def farthest_apart(
+    draw: Callable[[], Array], rows: Callable[[Array], Array], beta: Array, sigma: float, tries: int = tuning.DRAWS_TO_CHOOSE_FROM
+) -> Array:
+    """Return of several queries, one at each place, that whose answer labels itself best.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws q queries.
+    rows : callable
+        Gives the rows that the answers to queries are linear in.
+    beta : (L, n) array
+        The estimated models.
+    sigma : float
+        Noise of an answer.
+    tries : int
+        How many queries there are to choose from.
+    """
+    chosen = draw()
+    most = told(rows(chosen) @ beta.T, sigma)
+    for _ in range(tries - 1):
+        other = draw()
+        tells = told(rows(other) @ beta.T, sigma)
+        better = tells > most
+        chosen[better], most[better] = other[better], tells[better]
+    return chosen
+
+
+def told(means: Array, sigma: float) -> Array:
+    """Return which part of a tagged answer's information an answer has, on average over the models it may come from.
+
+    Parameters
+    ----------
+    means : (q, L) array
+        What each model would answer.
+    sigma : float
+        Noise of an answer.
+    """
+    order = np.sort(means, axis=1)
+    gaps = np.diff(order, axis=1)
+    wide = np.full((len(means), 1), np.inf)
+    nearest = np.minimum(np.hstack([wide, gaps]), np.hstack([gaps, wide]))
+    part: Array = labelled((np.minimum(nearest, tuning.LABELLING_SEPARATION * sigma) / sigma) ** 2).mean(axis=1)
+    return part
 
 
 def focus(chance: Array, energy: float) -> Array:
@@ -68,15 +125,15 @@ def labelled(s2: Array) -> Array:
     return part
 
 
-def steer(chance: Array, delta: Array, sigma: float) -> Steering:
+def steer(chance: Array, beta: Array, sigma: float) -> Steering:
     """Split the energy between focus and push so that an answer tells as much as possible.
 
     Parameters
     ----------
     chance : (n,) array
         Chance of each coordinate to matter.
-    delta : (n,) array
-        Estimated difference of the two models.
+    beta : (L, n) array
+        The estimated models.
     sigma : float
         Noise of an answer.
 
@@ -86,6 +143,9 @@ def steer(chance: Array, delta: Array, sigma: float) -> Steering:
     product of the two wins.
     """
     n = len(chance)
+    if len(beta) > 2:
+        return Steering(np.sqrt(focus(chance, tuning.QUERY_ENERGY * n)), models=beta, sigma=sigma)
+    delta = beta[0] - beta[1]
     root, gap2, energy = np.sqrt(chance), float(delta @ delta), tuning.QUERY_ENERGY * n
     chosen, most = Steering(np.ones(n)), -1.0
     for share in tuning.FOCUS_SHARES:
@@ -93,9 +153,9 @@ def steer(chance: Array, delta: Array, sigma: float) -> Steering:
         natural = _HALF_NORMAL * math.sqrt(float(variance @ delta**2))  # |⟨x, delta⟩| without a push
         reach = _reach(natural, (1 - share) * energy * gap2, tuning.LABELLING_SEPARATION * sigma)
         s2 = (np.maximum(natural, reach) / sigma) ** 2
-        told = float(labelled(s2).mean()) * float(root @ variance) / float(root.sum())
-        if told > most:
-            most, chosen = told, Steering(np.sqrt(variance), delta, reach)
+        tells = float(labelled(s2).mean()) * float(root @ variance) / float(root.sum())
+        if tells > most:
+            most, chosen = tells, Steering(np.sqrt(variance), delta, reach)
     return chosen
 
 

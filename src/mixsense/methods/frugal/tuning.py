@@ -78,8 +78,8 @@ Taste: never swept."""
 # Which queries a stage asks.
 
 STEERING_EVIDENCE = 3.0
-"""With more evidence for two models than this, queries are pushed along their difference.
-Taste: never swept. Far less than `mixsense.regression.tuning.TWO_ESTABLISHED`."""
+"""With more evidence for several models than this, queries are steered towards where they differ.
+Taste: never swept. Far less than `mixsense.regression.tuning.SEVERAL_ESTABLISHED`."""
 QUERY_ENERGY = 2.0
 """Mean squared norm of a steered query, in units of n.
 Derived: that of the paper's own sum queries, x + x' with two Gaussian vectors."""
@@ -93,6 +93,9 @@ FOCUS_SHARES = (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1)
 """Shares of the energy that may go into focus, the rest into the push: the one that tells most is taken.
 Swept: the split was chosen among a few settings on seeds 0 to 39 of benchmarks/frugal.py, together with `STAGE_GROWTH`.
 """
+DRAWS_TO_CHOOSE_FROM = 4
+"""Of three models or more, the query whose answer labels itself best is taken of this many.
+Taste: never swept."""
 LEAST_CHANCE = 1e-3
 """Every coordinate is asked about as if its chance to matter were at least this.
 Taste: never swept. That focus goes as the root of the chance is derived, and was measured: it lowered the error at gap
