@@ -6,7 +6,7 @@ the pivot's order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -27,14 +27,15 @@ LARGEST_MARGIN = 700.0
 class Orders:
     """The orders of the means of q queries, and how sure they are.
 
-    `place[i, l]` is the position, among query i's ascending means, of the one that belongs to the pivot's l-th. `margin[i]`
-    is the difference of the log-likelihoods of the two best orders, `misfit[i]` the largest residual of the best one,
-    and `doubt[i, l]` the variance that the other orders add to the l-th mean.
+    `place[i, l]` is the position, among query i's ascending means, of the one that belongs to the pivot's l-th;
+    `margin[i]` is the difference of the log-likelihoods of the two best orders, `misfit[i]` the largest residual of the
+    best one, `strain[i]` its largest in standard errors, `doubt[i, l]` the variance that others add to the l-th mean.
     """
 
     place: Index  # (q, L)
     margin: Array  # (q,), ≥ 0
     misfit: Array  # (q,)
+    strain: Array  # (q,)
     doubt: Array  # (q, L)
 
 
@@ -75,11 +76,12 @@ def align_pair(first: Estimates, pivot: Estimates, total: Estimates, difference:
     a, b = first.mu, pivot.mu  # (q, L), (1, L)
     noise = first.stderr**2 + pivot.stderr**2
     orders = np.array(list(permutations(range(a.shape[1]))), dtype=np.intp)  # (L!, L), ascending first
-    score, worst = np.empty((len(orders), len(a))), np.empty((len(orders), len(a)))
+    score, worst, strain = (np.empty((len(orders), len(a))) for _ in range(3))
     for i, order in enumerate(orders):  # mean j of the query belongs to mean order[j] of the pivot
         pairs = [_residuals(a + b[:, order], noise, total), _residuals(a - b[:, order], noise, difference)]
         score[i] = sum((r**2 / v).sum(axis=1) for r, v in pairs)
         worst[i] = np.abs(np.concatenate([r for r, _ in pairs], axis=1)).max(axis=1)
+        strain[i] = np.sqrt(np.concatenate([r**2 / v for r, v in pairs], axis=1).max(axis=1))
     best, rows = score.argmin(axis=0), np.arange(len(a))
     margins = (score - score[best, rows]) / 2  # (L!, q)
     margins[best, rows] = np.inf
@@ -90,7 +92,7 @@ def align_pair(first: Estimates, pivot: Estimates, total: Estimates, difference:
     for p, other in zip(wrong, places, strict=True):
         # A query that is swapped with probability p is off by its gap: variance p(1 − p) δ² on top.
         doubt += (p * (1 - p))[:, None] * (a[:, other] - chosen) ** 2
-    return Orders(place, margins.min(axis=0), worst[best, rows], doubt)
+    return Orders(place, margins.min(axis=0), worst[best, rows], strain[best, rows], doubt)
 
 
 def _residuals(pairs: Array, noise: Array, seen: Estimates) -> tuple[Array, Array]:
@@ -160,14 +162,14 @@ def align_all(
     total, difference = _of_pivot(pairs, against, pivot, m)
     found = align_pair(_take(means, others), _take(means, np.array([pivot])), total, difference)
     L = means.mu.shape[1]
-    orders = Orders(np.tile(np.arange(L), (m, 1)), np.full(m, np.inf), np.zeros(m), np.zeros((m, L)))
+    orders = Orders(np.tile(np.arange(L), (m, 1)), np.full(m, np.inf), np.zeros(m), np.zeros(m), np.zeros((m, L)))
     orders.place[others], orders.margin[others] = found.place, found.margin
-    orders.misfit[others], orders.doubt[others] = found.misfit, found.doubt
+    orders.misfit[others], orders.strain[others], orders.doubt[others] = found.misfit, found.strain, found.doubt
     return Alignment(pivot, orders)
 
 
 def _take(means: Estimates, index: Index) -> Estimates:
-    return Estimates(means.mu[index], means.stderr[index], means.regime[index])
+    return Estimates(*(getattr(means, name)[index] for name in ("mu", "stderr", "regime", "sizes")))
 
 
 def _of_pivot(pairs: Estimates, against: dict[int, Index], pivot: int, m: int) -> tuple[Estimates, Estimates]:
@@ -188,4 +190,4 @@ def _of_pivot(pairs: Estimates, against: dict[int, Index], pivot: int, m: int) -
     flip = mirrored[others, None]
     mu = np.where(flip, -difference.mu[:, ::-1], difference.mu)
     stderr = np.where(flip, difference.stderr[:, ::-1], difference.stderr)
-    return total, Estimates(mu, stderr, difference.regime)
+    return total, replace(difference, mu=mu, stderr=stderr)

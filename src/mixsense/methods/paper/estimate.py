@@ -71,6 +71,7 @@ class Estimates:
     mu: Array  # (q, L)
     stderr: Array  # (q, L)
     regime: Index  # (q,), position in REGIMES
+    sizes: Index  # (q,), how many answers they are from
 
     def regimes(self) -> dict[str, int]:
         """How many queries went into which regime."""
@@ -102,34 +103,43 @@ def test_and_estimate(
     Algorithm 5, Lemma 4. Differs from the print: (1) the test's answers are used for the estimate too (erratum
     19); (2) instead of one test with a worst-case ε = 1/256, the batch is doubled until the number of answers
     that its lower confidence limit on δ asks for is reached, so that easy queries stay cheap and hard ones
-    become sure; never more than the moments need at δ = 0; (3) where there are more than two vectors, the standard errors of
-    all means of a query say how many answers it needs, and EM finds close means, too: mean and variance tell two means
-    only. Lemma 4 is about two.
+    become sure; never more than the moments need at δ = 0; (3) where there are more than two vectors, the standard
+    errors of all means of a query say how many answers it needs, up to a limit, and EM finds close means, too: mean and
+    variance tell two means only. Lemma 4 is about two.
     """
     batches = Batches(len(X)) if batches is None else batches
+    found: Estimates | None = None
     yield from batches.top_up(X, accuracy.test_samples, f"{label}: test", best)
     while accuracy.batch is None:
         sizes = batches.sizes
         if accuracy.models == 2:
             needed = needed_samples(batches.variances(), sizes, accuracy)
         else:
-            needed = needed_by_errors(estimate(batches, accuracy).stderr, sizes, accuracy)
+            found = estimate(batches, accuracy, found)
+            needed = needed_by_errors(found.stderr, sizes, accuracy)
         following = next_batch(sizes, needed)
         if following is None:
             break
         index, more = following
         yield from batches.ask(X, index, more, f"{label}: {sizes[index[0]] + more} answers each", best)
-    return estimate(batches, accuracy)
+    return estimate(batches, accuracy, found)
 
 
-def estimate(batches: Batches, accuracy: Accuracy) -> Estimates:
-    """Lines 6 to 13 of Algorithm 5: the estimator that fits the regime, for the answers at hand."""
+def estimate(batches: Batches, accuracy: Accuracy, before: Estimates | None = None) -> Estimates:
+    """Lines 6 to 13 of Algorithm 5: the estimator that fits the regime, for the answers at hand.
+
+    What was estimated before is kept where no answers were added.
+    """
     q, L = len(batches.answers), accuracy.models
-    found = Estimates(np.empty((q, L)), np.empty((q, L)), np.empty(q, dtype=np.intp))
+    found = Estimates(np.empty((q, L)), np.empty((q, L)), np.empty(q, dtype=np.intp), batches.sizes)
     # With a fixed batch, γ says nothing about the batch's accuracy: only σ sets the scale.
     fine = bool(accuracy.batch) or accuracy.sigma > accuracy.gamma
     switch = accuracy.constants.regime_switch * (accuracy.sigma if fine else accuracy.gamma)
     for index, y in batches.by_size():
+        if before is not None and (before.sizes[index] == y.shape[1]).all():
+            found.mu[index], found.stderr[index] = before.mu[index], before.stderr[index]
+            found.regime[index] = before.regime[index]
+            continue
         of_batch = _two_means(y, accuracy, fine, switch) if L == 2 else _several_means(y, accuracy, fine, switch)
         found.mu[index], found.stderr[index], found.regime[index] = of_batch
     return found

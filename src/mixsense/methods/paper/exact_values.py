@@ -19,8 +19,8 @@ FOREVER = 100
 """A query that has not shown all of its values in this many answers has some that are equal within rounding."""
 
 SURER = 0.1
-"""The share of η that may be spent on counting the models: a miss wastes all answers, to halve its probability costs four
-(taste)."""
+"""The share of η that may be spent on counting the models: a miss wastes all answers, to halve its probability costs
+four (taste)."""
 
 BestOf = Callable[["Seen"], Recovery]
 """Makes the best result so far of what was seen."""
@@ -61,16 +61,16 @@ class Seen:
         if self.most > limit:
             few = "models='auto' if there are more, " if models is not None else ""
             raise ModelError(
-                f"a query has shown {self.most} different answers, but there are at most {limit} models: the answers are "
-                f"noisy; use {few}method='paper' if they are noisy"
+                f"a query has shown {self.most} different answers, but there are at most {limit} models: use {few}"
+                "method='paper' if the answers are noisy"
             )
 
 
 def answers_to_see_all(least_share: float, eta: float) -> int:
-    """Return how often a query is asked until all models have answered but for probability η, if none is rarer than this.
+    """Return how often a query is asked until all models have answered, but for probability η.
 
-    The coupon collector's bound: one of at most 1/p models of share p is missing after N answers with a probability of at
-    most (1 − p)ᴺ/p.
+    The coupon collector's bound: if no share is below p, one of the models, at most 1/p, is missing after N answers
+    with a probability of at most (1 − p)ᴺ/p.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def answers_to_see_all(least_share: float, eta: float) -> int:
 
 
 def miss(share: float, answers: int) -> float:
-    """Return the coupon collector's bound on the probability that a model of this share, or a larger one, is missing."""
+    """Return the coupon collector's bound on the probability that a model of at least this share is missing."""
     return min(1.0, (1 - share) ** answers / share)
 
 

@@ -36,7 +36,8 @@ def noiseless(
     Parameters
     ----------
     problem : Problem
-        n, and k (or give m); σ must be 0 or None; γ is not used. Models "auto" are as many as the answers show, up to six.
+        n, and k (or give m); σ must be 0 or None; γ is not used. Models "auto" are as many as the answers show, up to
+        six.
     rng : Generator
         Draws the queries.
     m : int, optional
@@ -57,10 +58,10 @@ def noiseless(
     -----
     Appendix "Discussion on Noiseless Setting". Differs from the print: (1) a query is asked only until all of its
     values have been seen, three answers on average for two vectors instead of 2 log₂ m; (2) one answer to the sum query
-    aligns a query of two (erratum 22), and the difference is asked only where that answer leaves more than one order; (3)
-    any number of vectors: all orders that the answers to sums and differences with the pivot allow are kept until one
-    is left. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
-    probability η/2.
+    aligns a query of two (erratum 22), and the difference is asked only where that answer leaves more than one order;
+    (3) any number of vectors: all orders that the answers to sums and differences with the pivot allow are kept until
+    one is left. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
+    probability η/20: each of these answers is a model's with probability 1/6 at least.
     """
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
@@ -140,8 +141,8 @@ def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Meth
             if not possible[i].any():
                 raise ModelError(
                     f"the answer {z:g} to a {label[:-1]} query is no {label[:-1]} of the values {values[i]} and "
-                    f"{values[pivot]} seen before: the answers are noisy or not linear in x, or there are more than {L} "
-                    "models; use method='paper' if they are noisy",
+                    f"{values[pivot]} seen before: the answers are noisy or not linear in x, or there are more than "
+                    f"{L} models; use method='paper' if they are noisy",
                 )
     place = np.argsort(orders, axis=1)[possible.argmax(axis=1)]  # (m, L)
     return np.take_along_axis(values, place, axis=1).T, possible.sum(axis=1) == 1

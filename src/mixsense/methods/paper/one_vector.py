@@ -57,9 +57,9 @@ def single(
     -----
     Algorithm 9, Theorem 1 (case 2). Differs from the print: (1) ‖β¹ − β²‖, which T needs, is measured from a first
     batch; (2) where γ < ‖β¹ − β²‖ the precision ‖β¹ − β²‖ takes its place, as the proof says, and below 0.8 ‖β¹ − β²‖
-    a warning names the method that recovers two; (3) of more than two vectors, a batch's mean is taken, not the midpoint of
-    its quartiles, which then is not linear in x; ‖β¹ − β²‖ is the root mean square over all pairs, of which a vector can be
-    (L − 1)/√(2L) away from the mean of all.
+    a warning names the method that recovers two; (3) of more than two vectors, a batch's mean is taken, not the
+    midpoint of its quartiles, which then is not linear in x; ‖β¹ − β²‖ is the root mean square over all pairs, and a
+    vector can be (L − 1)/√(2L) times as far from the mean of all.
     """
     options = Options.of(problem, "single", m, batch, constants, decoder)
     c, m = options.constants, options.m

@@ -11,7 +11,6 @@ from mixsense.methods.paper.constants import Constants, preset
 from mixsense.methods.paper.decoding import Decoder, decoder_of
 from mixsense.problem import ESTIMATE, Problem
 
-
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 """How messages write a number of models."""
 

@@ -11,7 +11,8 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 from mixsense.methods.design import gaussian
-from mixsense.methods.paper.align import Alignment, align_all, choose_pivot, narrowest
+from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
+from mixsense.methods.paper.checks import doubts
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
@@ -66,10 +67,11 @@ def paper(
     γ > 0.8 ‖β¹ − β²‖ one vector is fitted, as case 2 of the theorem says; (3) with `practical` constants basis pursuit
     weights the queries by their standard errors (errata 6 and 12); (4) any number of vectors of equal shares.
 
-    Of the theorem, more than two vectors lose: Theorem 2 and Lemma 4 (no number of samples is proven to give L means; EM may
-    end at a local maximum), Lemma 5 (more than two means may fit a wrong order as well as the right one), Lemma 6 (the
-    pivot must have all L means apart, which is ever rarer: vectors that are close to each other need far more answers,
-    however far the others are). What is left is the same steps with the same checks; docs/constants.md has what was measured.
+    More than two vectors lose what the theorem rests on: Theorem 2 and Lemma 4 (no number of samples is proven to give
+    L means; EM may end at a local maximum), Lemma 5 (more than two means may fit a wrong order as well as the right),
+    Lemma 6 (the pivot must have all L means apart, which is ever rarer). So nothing is proven for them, and "certified"
+    rests on what was measured, docs/constants.md, and on two checks: the sums and differences fit the means, and the
+    answers around each mean are as many as equal shares make them.
     """
     options = Options.of(problem, "paper", m, batch, constants, decoder)
     L = options.models
@@ -160,7 +162,7 @@ def decode_all(
     stderr = aligned_errors(means, alignment)
     vectors = decode(X, u, stderr, c, c.swap_error * accuracy.gamma, decoder)
     bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c)
-    warnings = doubts(means, alignment, accuracy)
+    warnings = doubts(batches, means, alignment.orders, accuracy)
     if problem.gamma is not None and bound > problem.gamma:
         warnings.append(f"the error bound {bound:.3g} is above gamma = {problem.gamma:g}: ask with larger batches")
     return Recovery(
@@ -180,6 +182,7 @@ def decode_all(
             "batch_sizes": {"smallest": int(batches.sizes.min()), "largest": int(batches.sizes.max())},
             "pivot": alignment.pivot,
             "unclear_alignments": int((orders.margin < 3).sum()),
+            "strain": float(orders.strain.max()),
             "aligned_means": u.tolist(),
             "warnings": warnings,
         },
@@ -192,18 +195,3 @@ def aligned_errors(means: Estimates, alignment: Alignment) -> Array:
     if means.mu.shape[1] == 2:
         return np.asarray(np.sqrt((means.stderr**2).mean(axis=1) + doubt[:, 0]))
     return np.asarray(np.sqrt(alignment.order(means.stderr) ** 2 + doubt.T))
-
-
-def doubts(means: Estimates, alignment: Alignment, accuracy: Accuracy) -> list[str]:
-    """Return what speaks against the alignment: queries whose order matters, and whose means fit none."""
-    c, (m, L) = accuracy.constants, means.mu.shape
-    if accuracy.batch:
-        return []
-    far = narrowest(means.mu) >= c.trivial_gap * accuracy.gamma
-    unclear = far & (alignment.orders.misfit > c.align_tolerance * accuracy.gamma)
-    if not unclear.any():
-        return []
-    return [
-        f"{int(unclear.sum())} of {m} queries fit {'neither' if L == 2 else 'no'} order of their means within 3γ: do the "
-        f"answers depend linearly on x, from {NUMBERS[L]} vectors with equal shares, and is sigma right?"
-    ]

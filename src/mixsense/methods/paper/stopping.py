@@ -18,6 +18,8 @@ from mixsense.methods.paper.constants import Constants
 
 GAP_RATIO = 2.0
 """The distance is known well enough for γ' if its limits are within this ratio (taste: γ' is then right within √2)."""
+MOST_TIMES = 8.0
+"""A query with more than two means gets at most this many times what it would need if they were far apart (taste)."""
 SIGMA_ERRORS = 8.0
 """More answers do not help where gap² is below this many standard errors of a measured σ² (derived: an error of σ²
 shifts gap² = 4(S² − σ²) by four times itself, and two of those are noise)."""
@@ -47,9 +49,18 @@ class Accuracy:
         return math.ceil(many * self.log_eta * (self.models / 2) ** 2)
 
     @property
+    def most_samples(self) -> float:
+        """Answers after which a query with more than two means is left as it is: others make up for what it lacks."""
+        enough = 2 * self.log_eta * self.models * (self.sigma / self.gamma) ** 2  # for means far apart
+        return min(float(self.close_samples), MOST_TIMES * enough)
+
+    @property
     def pivot_ratio(self) -> float:
-        """γ below this share of the distance aligns the means; of L vectors, the closest of all their pairs counts."""
-        return self.constants.pivot_ratio / math.comb(self.models, 2)
+        """γ below this share of the distance aligns the means; of L vectors, the closest of all their pairs counts.
+
+        Drawn for L from 3 to 6: 1 query of 20 has all of its means 13γ apart then (of two, 1 of 5).
+        """
+        return self.constants.pivot_ratio * min(1.0, 2 / math.comb(self.models, 2))
 
     @property
     def single_fraction(self) -> float:
@@ -98,7 +109,7 @@ def needed_by_errors(stderr: Array, sizes: Array | Index, accuracy: Accuracy) ->
     The errors fall like 1/√T, and Pr(|Z| > √(2L)) < η' for L = log(1/η').
     """
     worst = stderr.max(axis=1) / accuracy.gamma
-    return np.ceil(np.minimum(sizes * worst**2 * (2 * accuracy.log_eta), float(accuracy.close_samples)))
+    return np.asarray(np.ceil(np.minimum(sizes * worst**2 * (2 * accuracy.log_eta), accuracy.most_samples)))
 
 
 def needed_samples(variances: Array, sizes: Array | Index, accuracy: Accuracy) -> Array:
