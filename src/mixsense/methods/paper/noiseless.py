@@ -20,8 +20,9 @@ from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round
 
-Solved = Callable[..., Array]
-"""A function (b, radius=0.0) that decodes the columns of b."""
+ROUNDINGS = 10
+"""A sum may miss its two values by this many times as much: all three are rounded, and it may be larger
+than any of them (taste)."""
 
 
 def noiseless(
@@ -125,7 +126,7 @@ def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Meth
     orders = np.array(list(permutations(range(L))), dtype=np.intp)  # (L!, L): value j belongs to the pivot's order[j]
     possible = np.ones((m, len(orders)), dtype=np.bool_)
     possible[pivot] = np.arange(len(orders)) == 0  # ascending
-    scale = EQUAL * np.abs(values).max() * 10
+    scale = ROUNDINGS * EQUAL * np.abs(values).max()
     paired = values[pivot][orders]  # (L!, L)
     for times in range(FOREVER):
         left = np.flatnonzero(possible.sum(axis=1) > 1)
