@@ -18,6 +18,9 @@ from mixsense.recovery import Recovery
 
 RADIUS = 0.9
 """Radius of basis pursuit in units of the expected norm of the noise, with practical constants (taste)."""
+FEASIBLE = 1.01
+"""At least this many times the smallest residual that any vector has: exactly that one would leave basis pursuit no
+room for rounding (taste)."""
 
 
 Decoder = Callable[[Array, Array, float], Any]
@@ -124,7 +127,7 @@ def decode(
         return sparse_vectors(decoder, X / math.sqrt(m), u.T / math.sqrt(m), printed_radius)
     A = X / (stderr[:, None] * math.sqrt(m))
     b = (u / (stderr * math.sqrt(m))).T
-    return sparse_vectors(decoder, A, b, np.maximum(RADIUS, 1.01 * _least_residual(A, b)))
+    return sparse_vectors(decoder, A, b, np.maximum(RADIUS, FEASIBLE * _least_residual(A, b)))
 
 
 def _least_residual(A: Array, b: Array) -> Array:

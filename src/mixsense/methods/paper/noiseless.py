@@ -21,6 +21,9 @@ Solved = Callable[..., Array]
 """A function (b, radius=0.0) that decodes the columns of b."""
 EQUAL = 1e-9
 """Answers that differ by less than this share of the largest answer are equal (erratum 22)."""
+ROUNDINGS = 10
+"""A sum may miss its two values by this many times as much: all three are rounded, and it may be larger
+than any of them (taste)."""
 FOREVER = 100
 """A query that has shown one value in this many answers has two that are equal within rounding."""
 
@@ -138,7 +141,7 @@ def align_exactly(X: Array, values: Array, solved: Solved) -> Method[tuple[Array
     pivot = int(np.ptp(values, axis=1).argmax())
     others = np.flatnonzero(np.arange(m) != pivot)
     same = np.ones(m, dtype=np.bool_)
-    scale = EQUAL * np.abs(values).max() * 10
+    scale = ROUNDINGS * EQUAL * np.abs(values).max()
     a, b = values[others], values[pivot]  # (m − 1, 2), (2,)
 
     def best() -> Recovery:

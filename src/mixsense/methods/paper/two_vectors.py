@@ -23,6 +23,10 @@ from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
 
+CLEAR_MARGIN = 3.0
+"""An order of two means with a smaller margin, odds below e³ = 20 to 1, is counted as unclear in the
+diagnostics (taste)."""
+
 
 def paper(
     problem: Problem,
@@ -181,7 +185,7 @@ def decode_both(
             "regimes": means.regimes(),
             "batch_sizes": {"smallest": int(batches.sizes.min()), "largest": int(batches.sizes.max())},
             "pivot": alignment.pivot,
-            "unclear_alignments": int((alignment.margin < 3).sum()),
+            "unclear_alignments": int((alignment.margin < CLEAR_MARGIN).sum()),
             "aligned_means": [u.tolist(), v.tolist()],
             "warnings": warnings,
         },
