@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types fast figures benchmark clean
+.PHONY: demo test lint types fast figures benchmark wheel-check clean
 
 demo: $(STAMP)
 	$(BIN)/mixsense demo
@@ -24,6 +24,9 @@ types: $(STAMP)
 
 figures: $(STAMP)
 	$(BIN)/python benchmarks/figures.py
+
+wheel-check: $(STAMP)
+	$(BIN)/python benchmarks/wheel.py
 
 benchmark: $(STAMP)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[benchmark]'

@@ -28,9 +28,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import mixsense as ms
+from mixsense.problem import DEFAULTS
 from pages import put_table
 
-ETA = 0.05
+ETA = DEFAULTS["eta"]
 TAIL_FACTOR = 2.0
 
 

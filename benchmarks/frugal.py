@@ -198,7 +198,7 @@ def paper(bench: Bench, seeds: range, runs: int) -> None:
     )
     fixed = {"recover": {"m": 150, "batch": 100, "k": 5, "max_queries": None, "gamma": 0.1}}
     plain = {"recover": {"steer": False}}
-    for gap, focused, gaussian in ((5.0, 20, 12), (2.0, 50, 19), (1.0, 80, 19)):
+    for gap, focused, gaussian in ((5.0, 20, 12), (2.0, 50, 12), (1.0, 80, 16)):
         target = bench.runs("paper", "gaussian", 100, 5, gap, 0, seeds, **fixed)
         asked = int(median(target, "queries"))
         for held, limit, options in (("energy", focused, {}), ("SNR", gaussian, plain)):
@@ -358,7 +358,7 @@ def main() -> int:
     try:
         import mixsense.figures.baselines  # noqa: F401
     except ImportError as error:
-        print(f"{error.name} is not installed: pip install 'mixsense[benchmark]'", file=sys.stderr)
+        print(f"{error.name} is not installed: pip install 'mixsense[figures]'", file=sys.stderr)
         return 2
     bench = Bench(args.jobs)
     for name in args.section:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib.image
@@ -13,6 +14,7 @@ from PIL import Image
 import mixsense as ms
 from mixsense.cli.demo import K, N, told
 from mixsense.figures import FIGURES
+from mixsense.figures.make import _pictures
 
 DOCS = Path(__file__).parent.parent / "docs"
 STALE = "docs/figures shows another method than the present one: run `make figures`"
@@ -39,6 +41,16 @@ def test_the_data_of_the_figures_are_those_of_the_present_method(number, wanted)
         # Another processor rounds otherwise, which moves an error by far less than this; another method moves it more.
         assert stored.answers.item() == row["answers"], STALE
         assert stored.error.item() == pytest.approx(row["error"], rel=1e-3), STALE
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.stem)
+def test_the_pictures_are_what_the_present_code_draws(figure):
+    stored = DOCS / "figures" / f"{figure.stem}.png"
+    drawn = matplotlib.image.imread(BytesIO(_pictures(figure, pd.read_csv(stored.with_suffix(".csv")))[".png"]))
+    page = matplotlib.image.imread(stored)
+    # Another version of matplotlib or another font moves a few pixels; other words or marks change more of them.
+    assert drawn.shape == page.shape, STALE
+    assert np.mean(np.abs(drawn - page).max(axis=2) > 0.5) < 0.002, STALE
 
 
 def test_the_picture_of_the_demo_is_that_of_make_demo():

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,22 @@ def test_every_measured_table_is_there():
             assert body.strip(), f"{page.name}: {name} is empty; run its benchmark with --markdown"
 
 
+def test_the_saving_that_readme_claims_is_the_measured_one():
+    """One claim, with what was held equal: README repeats the table of docs/frugal.md."""
+    page = (ROOT / "docs" / "frugal.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- paper -->(.*?)<!-- end -->", page, re.S)[1]
+    measured = {}
+    for line in table.strip().splitlines()[4:]:
+        gap, theirs, _, held, ours, _, limit, kept = (cell.strip() for cell in line.strip("|").split("|"))
+        assert kept == "kept"
+        measured[gap, held] = (theirs, f"{ours} ({limit.split()[0]})")
+    rows = re.findall(r"^\| (\d) σ \| ([\d,]+)(?: answers)? \| (.*?) \| (.*?) \|$", README, re.M)
+    claimed = {}
+    for gap, theirs, energy, snr in rows:
+        claimed |= {(gap, "energy"): (theirs, energy), (gap, "SNR"): (theirs, snr)}
+    assert claimed == measured
+
+
 MODULES = sorted(m.name for m in pkgutil.walk_packages(mixsense.__path__, "mixsense.") if m.name != "mixsense.__main__")
 
 
@@ -102,3 +119,23 @@ def test_docstring_examples_hold(name):
 def test_every_public_name_is_documented():
     for name in mixsense.__all__:
         assert getattr(mixsense, name).__doc__, name
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_version_is_the_same_everywhere():
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)[1]
+    changed = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
+    assert {mixsense.__version__, cited, changed} == {PROJECT["version"]}
+
+
+def test_readme_lists_the_extras_and_nobody_names_another():
+    extras = PROJECT["optional-dependencies"].keys()
+    assert {*re.search(r"pip install '\.\[([\w,]+)\]'", README)[1].split(",")} == extras - {"dev", "benchmark"}
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    code = [path for folder in ("src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    for path in [*pages, *code]:
+        text = path.read_text(encoding="utf-8")
+        named = {*re.findall(r"mixsense\[(\w+)\]", text), *re.findall(r"require\(\"[\w.]+\", \"(\w+)\"", text)}
+        assert named <= extras, path.name

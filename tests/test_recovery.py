@@ -57,13 +57,13 @@ def test_what_is_far_from_0_is_listed_whatever_its_unit():
     assert "+0.0210 ± 0.0010" in r._repr_html_()
     assert "time" not in r.summary()
     for page in (r.summary(), r._repr_html_()):
-        assert "(1 smaller coefficient is not shown)" in page
+        assert "(1 coefficient within 1 standard error of 0 is not shown)" in page
 
 
 @given(st.integers(0, 10_000))
 def test_nothing_three_standard_errors_from_0_is_hidden(seed):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, MOST_COEFFICIENTS + 1))
+    n = int(rng.integers(1, 3 * MOST_COEFFICIENTS))
     units = 10.0 ** rng.uniform(-9, 9, n)
     z = rng.standard_normal((2, n)) * 10.0 ** rng.uniform(-3, 3, n)
     names = [f"<{j}>" for j in range(n)]
@@ -71,23 +71,31 @@ def test_nothing_three_standard_errors_from_0_is_hidden(seed):
     for name, far in zip(names, np.abs(z).max(axis=0) >= 3, strict=True):
         assert name in text or not far
     listed = sum(name in text for name in names)
-    assert listed == n or f"({n - listed} smaller coefficient" in text
+    assert listed == n or f"({n - listed} coefficient" in text
 
 
 def test_the_least_certain_ones_are_left_out_and_counted():
     vectors = np.linspace(1, 2, 80).reshape(2, 40)
-    assert "(15 smaller coefficients are not shown)" in ms.Recovery(vectors, "certified").summary()
     stderr = np.ones((2, 40))
     stderr[:, :5] = 0.01  # small ones, and the most certain
     text = ms.Recovery(vectors, "certified", stderr=stderr).summary()
     listed = [line.split()[0] for line in text.splitlines()[2:-1]]
     assert listed == [*map(str, range(5)), *map(str, range(20, 40))]
-    assert text.splitlines()[-1] == "(15 smaller coefficients are not shown)"
+    assert text.splitlines()[-1] == "(15 coefficients within 3 standard errors of 0 are not shown)"
+
+
+@pytest.mark.parametrize("stderr", [None, np.full((2, 40), 0.1)], ids=["without errors", "with errors"])
+def test_no_table_is_too_short_for_what_is_clearly_not_0(stderr):
+    vectors = np.linspace(1, 2, 80).reshape(2, 40)
+    text = ms.Recovery(vectors, "certified", stderr=stderr).summary()
+    assert [line.split()[0] for line in text.splitlines()[2:]] == [*map(str, range(40))]
 
 
 def test_without_standard_errors_what_is_hidden_is_counted():
     text = ms.Recovery(np.array([[100.0, 0.5, 0.2, 0.0, 1e-12], [0.0, 0.0, 0.0, 0.0, 0.0]]), "certified").summary()
-    assert "(2 smaller coefficients are not shown)" in text  # 0, and what rounding leaves, are no coefficients
+    assert (
+        "(2 coefficients below 1 % of the largest are not shown)" in text
+    )  # 0, and what rounding leaves, are no coefficients
 
 
 DIGITS = [
@@ -326,9 +334,11 @@ def test_a_picture_says_what_it_does_not_show():
     axes = ms.Recovery(vectors, "budget", 7, stderr=stderr, names=("a", "b", "c\x1b", "d")).plot().figure.axes[0]
     assert axes.lines[0].get_xdata().tolist() == [0, 1]
     title = axes.figure.get_suptitle()
-    assert (
-        title
-        == "budget, 7 answers\n1 smaller coefficient is not shown; 1 too small to see on this scale: see summary()"
-    )
+    first, *rest = title.splitlines()
+    assert first == "budget, 7 answers, no error bound"
+    assert rest == [
+        "1 coefficient within 1 standard error of 0 is not shown",
+        "1 too small to see on this scale: see summary()",
+    ]
     assert axes.figure.axes[1].get_xticklabels()[2].get_text() == "c\\x1b"
     plt.close("all")

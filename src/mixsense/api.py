@@ -53,7 +53,7 @@ def recover(
     eta : float
         Allowed probability of failure.
     method : str or callable
-        "frugal" (our own, by far the fewest answers), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
+        "frugal" (our own; README has what it saves), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
         both) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
     models : int or "auto"
         How many vectors there are. "auto" finds as many as the answers support, from 1 to 6, with "frugal"; the
@@ -77,8 +77,12 @@ def recover(
     intercept : bool
         Each model has a constant of its own (with method "frugal" in a box); see `Recovery.intercept`.
     **options
-        What the method takes besides: `steer` for "frugal", and in a box `design`, "corners" or "gaussian"; m, batch,
-        pairs, constants for the paper's methods.
+        What the method takes besides. "frugal": `steer`, False for plain Gaussian queries; in a box `design`, "corners"
+        or "gaussian". "paper", "single" and "noiseless": `m`, the number of queries; `constants`, "practical" or
+        "theory"; `decoder`, what makes a sparse vector of its measurements, "basis_pursuit" or a function
+        (A, b, radius) whose result has the vector as `value`, or its name as ``module:function``: with one of your own
+        no error bound is known. "paper" and "single": `batch`, a fixed number of answers to each query. "paper":
+        `pairs`, "pivot" or "all".
 
     Returns
     -------

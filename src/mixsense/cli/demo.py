@@ -23,6 +23,8 @@ N, K, M = 100, 5, 150
 """The paper's own simulation: length, coefficients of each vector, Gaussian queries."""
 NUMBERS = ("one", "two", "three", "four", "five", "six")
 """How many vectors can be hidden."""
+VISIBLE = 0.0005
+"""What is nearer to 0 has no digit in the table."""
 ABREAST = 3
 """As many vectors stand beside each other in a terminal of 80 columns."""
 
@@ -83,6 +85,8 @@ def demo(
 
     from mixsense.api import recover
     from mixsense.oracles import SimulatedOracle, random_models
+    from mixsense.planning.plan import plan
+    from mixsense.planning.table import count
 
     console = Console()
     truth = random_models(models, N, K, gap, seed=seed)
@@ -118,8 +122,13 @@ def demo(
     console.print(
         f"The frugal method ended {frugal.status} with an error of {errors['frugal']:.3f}, the paper's has "
         f"{errors['paper']:.3f} from {paper.queries / frugal.queries:.0f} times as many answers. Both keep to the same "
-        "energy, a mean squared norm of 2n; docs/frugal.md compares them at the same signal-to-noise ratio, too."
+        "energy, a mean squared norm of at most 2n; docs/frugal.md compares them at equal signal-to-noise ratio, too."
     )
+    if gamma < gap / 2:  # beyond, one vector is enough, and there is no plan for two
+        same = plan(N, k=K, sigma=1.0, gap=gap, gamma=gamma)["paper"].queries
+        console.print(
+            f"To be sure of the same γ = {gamma:g} the paper's method takes {count(same)} answers: mixsense plan."
+        )
 
 
 def _hidden(models: int, gap: float) -> str:
@@ -151,16 +160,18 @@ def _beside_truth(r: Recovery, truth: Array, models: range) -> Any:
     """Return a table of some of the vectors."""
     from rich.table import Table
 
+    from mixsense.recovery.importance import choose
+
     found = r.vectors[list(best_order(r.vectors, truth))][models]
-    truth = truth[models]
-    table = Table(title="coefficients: true, and recovered")
+    choice, truth = choose(r), truth[models]
+    table = Table(title="coefficients: true, and recovered", caption=choice.note)
     table.add_column("position", justify="right")
     for mark in ("¹²³⁴⁵⁶"[i] for i in models):
         table.add_column(f"β{mark} true", justify="right")
         table.add_column(f"β{mark} found", justify="right")
-    largest = np.argsort(-np.abs(found).max(axis=0), kind="stable")[:12]
     support = np.flatnonzero(np.abs(truth).max(axis=0))
-    for j in sorted({*support.tolist(), *largest[np.abs(found[:, largest]).max(axis=0) > 0.05].tolist()}):
+    shown = choice.shown[np.abs(found[:, choice.shown]).max(axis=0) >= VISIBLE]
+    for j in sorted({*support.tolist(), *shown.tolist()}):
         values = [value for pair in zip(truth[:, j], found[:, j], strict=True) for value in pair]
-        table.add_row(str(j), *(f"{value:+.3f}" if abs(value) >= 0.0005 else "·" for value in values))
+        table.add_row(str(j), *(f"{value:+.3f}" if abs(value) >= VISIBLE else "·" for value in values))
     return table

@@ -45,4 +45,4 @@ def figures_command(
         raise
     for path in written:
         typer.echo(f"{path.with_suffix('.png')}  (and .svg, .csv, .json)")
-    typer.echo(f"{len(written)} figures in {time.monotonic() - start:.0f} s")
+    typer.echo(f"{len(written)} figure{'s' if len(written) != 1 else ''} in {time.monotonic() - start:.0f} s")

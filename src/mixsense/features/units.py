@@ -17,9 +17,10 @@ from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, shown
 from mixsense.errors import InvalidInput
 
-SLACK = 6.0
-"""Gaussian queries are cut off at three standard deviations; a sum of two of them fits into six."""
-
+GAUSSIAN_EDGE = 3.0
+"""Gaussian queries in a box reach its edge with this many standard deviations (taste: never swept)."""
+SUM_EDGE = 2 * GAUSSIAN_EDGE
+"""Sums and differences of two such queries reach twice as far."""
 
 LARGEST_END = 1e100
 """A box ends here at the latest: squares of larger numbers leave the range of floats."""

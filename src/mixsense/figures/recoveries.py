@@ -10,6 +10,7 @@ import numpy as np
 from mixsense.figures.figure import Cell, Data, Figure, Options, Row, hidden_pair, rounded, simulate
 from mixsense.metrics import best_order, match_error
 from mixsense.recovery import Recovery
+from mixsense.recovery.importance import choose
 from mixsense.recovery.picture import TRUTH, plot_recovery
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ def draw(data: Data) -> matplotlib.figure.Figure:
         axes.legend(loc="best", fontsize=9)
     n, k, gap = truth.shape[1], int((truth[0] != 0).sum()), float(np.linalg.norm(truth[0] - truth[1]))
     told = f"the paper's method, batches of {data.batch[0]}: {data.answers[0]:,} answers in all, worst ℓ2 error "
-    hidden = f"n = {n}, k = {k}, ‖β¹ − β²‖ = {gap:g} σ"
-    figure.suptitle(f"{told}{match_error(found, truth):.2g} σ\n{hidden}", fontsize=11)
+    setting = f"n = {n}, k = {k}, ‖β¹ − β²‖ = {gap:g} σ"
+    lines = [f"{told}{match_error(found, truth):.2g} σ", "; ".join(filter(None, [setting, choose(recovery).note]))]
+    figure.suptitle("\n".join(lines), fontsize=11)
     return figure  # type: ignore[return-value]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from mixsense.checks import generator
 from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput
-from mixsense.features.units import SLACK, Units
+from mixsense.features.units import GAUSSIAN_EDGE, SUM_EDGE, Units
 from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, Problem
@@ -69,14 +69,13 @@ def _boxed(entry: Entry, problem: Problem, units: Units, rng: np.random.Generato
         return in_units(method, units, units.half, units.middle)
     if units.intercept:
         raise InvalidInput(f"method {entry.name!r} has no intercept: use method='frugal', or leave intercept out")
-    # Entries of Gaussian queries end at 3, those of their sums and differences at 6: the edge of the box.
+    # The method also asks sums and differences of its queries: theirs is the edge of the box.
     reach = units.reach()
-    gain = SLACK * float(
-        (units.half / reach).max()
-    )  # of a box that 0 is not the middle of, half is more than the reach
+    # In a box that 0 is not the middle of, half is more than the reach.
+    gain = SUM_EDGE * float((units.half / reach).max())
     gamma = None if problem.gamma is None else problem.gamma / gain
-    method = _started(entry, replace(problem, gamma=gamma, limit=SLACK / 2), rng)
-    return in_units(method, units, reach / SLACK, np.zeros(problem.n), gain)
+    method = _started(entry, replace(problem, gamma=gamma, limit=GAUSSIAN_EDGE), rng)
+    return in_units(method, units, reach / SUM_EDGE, np.zeros(problem.n), gain)
 
 
 def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: Any) -> Method[Recovery]:

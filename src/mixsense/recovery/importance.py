@@ -15,6 +15,8 @@ WORTH_LISTING = 0.01
 """Without standard errors a coefficient is measured in this share of the largest: taste."""
 LISTED = 1.0
 """A coefficient is listed if one vector's is this many standard errors from 0: below that its sign is a guess."""
+CLEAR = 3.0
+"""One that is this many standard errors from 0 is listed however long the table becomes: chance seldom goes so far."""
 PRINTED = 0.1
 """A listed coefficient that is closer to 0 than this many standard errors is printed as a dot."""
 NOTHING = 1e-6
@@ -28,6 +30,8 @@ class Choice(NamedTuple):
     """Their positions, ascending."""
     hidden: int
     """How many others are not 0."""
+    note: str
+    """Says so; empty if there are none."""
 
 
 def importance(recovery: Recovery) -> Array:
@@ -46,19 +50,36 @@ def importance(recovery: Recovery) -> Array:
 
 
 def choose(recovery: Recovery, most: int | None = None) -> Choice:
-    """Return the coefficients to show: those that stand out for any of the vectors, at most this many."""
+    """Return the coefficients to show: those that stand out for any of the vectors.
+
+    Parameters
+    ----------
+    recovery : Recovery
+        What is shown.
+    most : int, optional
+        Not more than this many, but for those that are clearly not 0.
+    """
     each = importance(recovery).max(axis=0)
     order = np.lexsort((-np.abs(recovery.vectors).max(axis=0), -each))
-    listed = order[each[order] >= LISTED][:most]
-    return Choice(np.sort(listed), int((each > NOTHING).sum()) - len(listed))
+    stand_out, clear = int((each >= LISTED).sum()), int((each >= CLEAR).sum())
+    count = stand_out if most is None else min(stand_out, max(most, clear))
+    hidden = int((each > NOTHING).sum()) - count
+    within = LISTED if count == stand_out else CLEAR
+    return Choice(np.sort(order[:count]), hidden, _hidden_text(hidden, within, recovery.stderr is not None))
 
 
-def hidden_text(hidden: int) -> str:
-    """Say how many coefficients are not shown.
+def _hidden_text(hidden: int, within: float, in_errors: bool) -> str:
+    """Say how many coefficients are not shown, and how far from 0 they are at most.
 
     Examples
     --------
-    >>> hidden_text(12), hidden_text(1)
-    ('12 smaller coefficients are not shown', '1 smaller coefficient is not shown')
+    >>> _hidden_text(12, 3.0, True)
+    '12 coefficients within 3 standard errors of 0 are not shown'
+    >>> _hidden_text(1, 1.0, False)
+    '1 coefficient below 1 % of the largest is not shown'
     """
-    return f"{hidden:,} smaller coefficient{'s are' if hidden > 1 else ' is'} not shown"
+    if not hidden:
+        return ""
+    errors = f"within {within:g} standard error{'s' if within > 1 else ''} of 0"
+    limit = errors if in_errors else f"below {100 * WORTH_LISTING * within:g} % of the largest"
+    return f"{hidden:,} coefficient{'s' if hidden > 1 else ''} {limit} {'are' if hidden > 1 else 'is'} not shown"

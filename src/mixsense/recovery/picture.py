@@ -11,8 +11,9 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import as_vectors, visible
 from mixsense.errors import InvalidInput
 from mixsense.metrics import best_order
-from mixsense.recovery.importance import PRINTED, Choice, choose, hidden_text, importance
+from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
+from mixsense.recovery.tables import error_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,7 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         _name_places(axes, recovery.names, found.shape[1])
     for axes in grid[:, 0]:
         axes.set_ylabel("value")
-    title = f"{recovery.status}, {recovery.queries:,} answers"
+    title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
     figure.suptitle("\n".join([title, *_left_out(found, choice)]), fontsize=11)
     last: Axes = grid[-1, -1]
     return last
@@ -85,12 +86,10 @@ def _left_out(found: Array, choice: Choice) -> list[str]:
     """Say what the picture does not show."""
     size = np.abs(found).max(axis=0)
     short = int((size[choice.shown] < TOO_SHORT * size.max()).sum())
-    notes = []
-    if choice.hidden:
-        notes.append(hidden_text(choice.hidden))
+    notes = [choice.note] if choice.note else []
     if short:
         notes.append(f"{short:,} too small to see on this scale: see summary()")
-    return ["; ".join(notes)] if notes else []
+    return notes
 
 
 def _stems(axes: Any, vector: Array, places: Index, colour: str) -> None:

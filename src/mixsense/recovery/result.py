@@ -136,7 +136,18 @@ class Recovery:
         return as_html(as_table(self))
 
     def plot(self, truth: Any = None) -> Axes:
-        """Draw both vectors; with `truth`, beside the true ones. Returns matplotlib Axes."""
+        """Draw the vectors, with error bars where there are standard errors.
+
+        Parameters
+        ----------
+        truth : (L, n) array_like, optional
+            The true vectors, drawn on the left.
+
+        Returns
+        -------
+        matplotlib Axes
+            The last one; ``axes.figure.savefig("picture.png")`` keeps the picture. Its title counts what is not shown.
+        """
         from mixsense.recovery.picture import plot_recovery
 
         return plot_recovery(self, truth)

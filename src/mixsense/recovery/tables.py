@@ -14,14 +14,15 @@ import numpy as np
 from mixsense.checks import shown, visible
 from mixsense.errors import InvalidInput
 from mixsense.recovery.digits import DOT, Number, in_digits
-from mixsense.recovery.importance import PRINTED, choose, hidden_text, importance
+from mixsense.recovery.importance import PRINTED, choose, importance
 from mixsense.recovery.statuses import STATUSES
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
 
 MOST_COEFFICIENTS = 25
-"""A table lists at most this many coefficients, those furthest from 0 in standard errors."""
+"""A table lists at most this many coefficients, those furthest from 0 in standard errors; those that are clearly not 0
+are all listed."""
 
 
 class Row(NamedTuple):
@@ -46,7 +47,7 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None) -> Table:
     """Return the coefficients of a recovery that stand out, with their errors, by name or by position."""
     choice = choose(recovery, MOST_COEFFICIENTS)
     titles = ["coefficient", *(f"vector {i + 1}" for i in range(len(recovery.vectors)))]
-    notes = [f"({hidden_text(choice.hidden)})"] if choice.hidden else []
+    notes = [f"({choice.note})"] if choice.note else []
     warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
     return Table(_headline(recovery), titles, _rows(recovery, choice.shown.tolist(), names), notes, warnings)
 

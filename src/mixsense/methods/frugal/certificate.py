@@ -23,8 +23,9 @@ def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
         Probability with which the error may be larger.
     """
     several = candidates.several
-    P, L = explain(*answers.data.without_zeros, several.beta, several.weights, several.sigma).probability, several.L
-    unlabelled = L / (L - 1) * float((1 - (P * P).sum(axis=1)).mean())  # 0: each answer labels itself, 1: none does
+    P = explain(*answers.data.without_zeros, several.beta, several.weights, several.sigma).probability
+    guess = 1 - float(several.weights @ several.weights)  # how often two draws of a model differ, before any answer
+    unlabelled = float((1 - (P * P).sum(axis=1)).mean()) / guess  # 0: each answer labels itself, 1: none does
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled
     return factor * error_quantile(candidates.winner, eta)
 

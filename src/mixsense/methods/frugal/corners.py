@@ -8,7 +8,7 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
-from mixsense.features.units import Coded
+from mixsense.features.units import GAUSSIAN_EDGE, Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.steering import farthest_apart, labelled
@@ -39,7 +39,7 @@ class Box:
     def draw(self, q: int, rng: np.random.Generator) -> Array:
         """Draw q queries without steering."""
         if self.design == "gaussian":
-            return gaussian(q, self.coded.n, rng, limit=tuning.GAUSSIAN_EDGE) / tuning.GAUSSIAN_EDGE
+            return gaussian(q, self.coded.n, rng, limit=GAUSSIAN_EDGE) / GAUSSIAN_EDGE
         return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
     def steer(self, q: int, beta: Array, sigma: float, rng: np.random.Generator) -> Array:

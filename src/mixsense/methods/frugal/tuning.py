@@ -110,9 +110,6 @@ Taste: never swept."""
 
 # Which queries are asked inside a box.
 
-GAUSSIAN_EDGE = 3.0
-"""Gaussian queries reach the edge of the box with this many standard deviations.
-Taste: never swept. It is half of `mixsense.features.units.SLACK`."""
 CORNER_REACHES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Corners may be pushed to these shares of the largest separation: the one that tells most is taken.
 Taste: never swept."""
