@@ -12,7 +12,7 @@ from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
-from mixsense.methods.paper.checks import doubts
+from mixsense.methods.paper.checks import MOST_STRAIN, doubts
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
@@ -195,7 +195,9 @@ def decode_all(
 
 def aligned_errors(means: Estimates, alignment: Alignment) -> Array:
     """Return the standard errors of the entries of u: (L, m), or (m,) for two vectors, whose means share theirs."""
-    doubt = alignment.orders.doubt
+    orders = alignment.orders
     if means.mu.shape[1] == 2:
-        return np.asarray(np.sqrt((means.stderr**2).mean(axis=1) + doubt[:, 0]))
-    return np.asarray(np.sqrt(alignment.order(means.stderr) ** 2 + doubt.T))
+        return np.asarray(np.sqrt((means.stderr**2).mean(axis=1) + orders.doubt[:, 0]))
+    # Of more than two means EM finds wrong ones now and then: a query that fits no order counts next to nothing.
+    wrong = np.where(orders.strain > MOST_STRAIN, orders.misfit, 0.0)
+    return np.asarray(np.sqrt(alignment.order(means.stderr) ** 2 + orders.doubt.T + wrong**2))
