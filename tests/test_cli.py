@@ -15,6 +15,7 @@ import pytest
 
 import mixsense as ms
 from http_service import Service, two_models
+from mixsense.cli.demo import alone
 from mixsense.cli.exits import BY_STATUS, MEANINGS, ExitCode, epilog
 from mixsense.cli.options import named_options, precision
 from mixsense.recovery.result import STATUSES
@@ -109,6 +110,23 @@ def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
         assert words in done.stdout
     assert int(re.search(r"from (\d+)\s+times as many", done.stdout)[1]) >= 20
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_hides_more_than_two_vectors(tmp_path):
+    done = mixsense("demo", "--models", "3", "--gap", "10", "--gamma", "0.3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    for words in ("three hidden vectors", "10 apart on average", "β³ found", "The frugal method ended certified after"):
+        assert words in said
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+    assert mixsense("demo", "--models", "7").stderr.startswith("mixsense: models is 7; it must be at most 6")
+
+
+def test_demo_says_when_another_number_of_vectors_is_found():
+    truth = ms.random_models(3, 100, 5, 5.0, seed=1)
+    two, one = (ms.Recovery(truth[:rows], "budget", queries=700) for rows in (2, 1))
+    assert alone(two, truth) == "The frugal method ended budget after 700 answers with 2 vectors, where there are 3."
+    assert ": one vector for all of them" in alone(one, truth)
 
 
 def test_recover_needs_only_n(tmp_path):

@@ -1,4 +1,4 @@
-"""The command `mixsense demo`: two hidden vectors found before your eyes, frugally and as the paper does it."""
+"""The command `mixsense demo`: hidden vectors found before your eyes, frugally and, if two, as the paper does it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from mixsense.arrays import Array
+from mixsense.checks import as_int
 from mixsense.cli import options
 from mixsense.cli.output import check_picture, save_picture
 from mixsense.metrics import best_order, match_error
@@ -20,22 +21,31 @@ if TYPE_CHECKING:
 
 N, K, M = 100, 5, 150
 """The paper's own simulation: length, coefficients of each vector, Gaussian queries."""
+NUMBERS = ("one", "two", "three", "four", "five", "six")
+"""How many vectors can be hidden."""
+VISIBLE = 0.0005
+"""What is nearer to 0 has no digit in the table."""
+ABREAST = 3
+"""As many vectors stand beside each other in a terminal of 80 columns."""
 
 
 def demo_command(
     gap: options.Gap = 5.0,
     gamma: Annotated[float, typer.Option(help="Precision that the frugal method stops at.")] = DEFAULTS["gamma"],
     batch: Annotated[int, typer.Option(help="The paper's answers to each query; it shows about 100 and 600.")] = 100,
+    models: Annotated[int, typer.Option(help="How many vectors are hidden; only two are compared with the paper.")] = 2,
     seed: options.Seed = 1,
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("demo.png"),
 ) -> None:
-    """Watch two hidden vectors being found, in the setting of the paper's own simulation.
+    """Watch hidden vectors being found, in the setting of the paper's own simulation.
 
-    n = 100, k = 5, noise σ = 1. First the frugal method, which knows none of that but n; then, to compare, the paper's
-    method with 150 Gaussian queries. The table shows the recovered coefficients beside the true ones, the picture too.
+    n = 100, k = 5, noise σ = 1. First the frugal method, which knows none of that but n, and not how many vectors there
+    are; then, to compare, the paper's method for two, with 150 Gaussian queries. The table shows the recovered
+    coefficients beside the true ones, the picture too.
     """
     check_picture(out)
-    demo(gap, gamma, batch, seed, lambda r, truth: save_picture(lambda: r.plot(truth), out, told(r)))
+    models = as_int("models", models, 1, "how many vectors are hidden", len(NUMBERS))
+    demo(gap, gamma, batch, seed, lambda r, truth: save_picture(lambda: r.plot(truth), out, told(r)), models)
     typer.echo(f"Picture: {out}")
 
 
@@ -44,13 +54,20 @@ def told(r: Recovery) -> str:
     return f"{r.status}, {r.queries} answers, error at most {r.error_bound:.3g}"
 
 
-def demo(gap: float, gamma: float, batch: int, seed: int, draw: Callable[[Recovery, Array], None]) -> None:
-    """Recover one pair with both methods, and print what comes out beside the truth.
+def demo(
+    gap: float,
+    gamma: float,
+    batch: int,
+    seed: int,
+    draw: Callable[[Recovery, Array | None], None],
+    models: int = 2,
+) -> None:
+    """Recover vectors with the frugal method, two also with the paper's, and print them beside the truth.
 
     Parameters
     ----------
     gap : float
-        Distance of the two vectors.
+        Distance of the vectors, on average if there are more than two.
     gamma : float
         Precision that the frugal method stops at.
     batch : int
@@ -58,25 +75,30 @@ def demo(gap: float, gamma: float, batch: int, seed: int, draw: Callable[[Recove
     seed : int
         Seed of the vectors; the oracle and the queries have the next two.
     draw : callable
-        Gets the recovery and the truth as soon as the frugal method is done.
+        Gets the recovery and the truth (None if that has another number of vectors) as soon as the frugal method is
+        done.
+    models : int
+        How many vectors are hidden.
     """
     from rich.console import Console
     from rich.table import Table
 
     from mixsense.api import recover
-    from mixsense.oracles import SimulatedOracle, random_pair
+    from mixsense.oracles import SimulatedOracle, random_models
     from mixsense.planning.plan import plan
     from mixsense.planning.table import count
 
     console = Console()
-    truth = random_pair(N, K, gap, seed=seed)
-    console.print(
-        f"[bold]mixsense demo[/]  two hidden vectors of length {N} with {K} coefficients each, ‖β¹ − β²‖ = {gap:g}; "
-        "every answer is one of them at random, with noise σ = 1\n"
-    )
+    truth = random_models(models, N, K, gap, seed=seed)
+    console.print(f"[bold]mixsense demo[/]  {_hidden(models, gap)}\n")
     frugal = recover(SimulatedOracle(truth, seed=seed + 1), N, gamma=gamma, seed=seed + 2, progress=True)
-    console.print(_beside_truth(frugal, truth))
-    draw(frugal, truth)
+    if len(frugal.vectors) in (1, models):
+        for first in range(0, models, ABREAST):
+            console.print(_beside_truth(frugal, truth, range(models)[first : first + ABREAST]))
+    draw(frugal, truth if len(frugal.vectors) == models else None)
+    if models != 2 or len(frugal.vectors) > 2:
+        console.print(alone(frugal, truth))
+        return
 
     oracle, asked = SimulatedOracle(truth, seed=seed + 1), list[Array]()
 
@@ -109,26 +131,47 @@ def demo(gap: float, gamma: float, batch: int, seed: int, draw: Callable[[Recove
         )
 
 
+def _hidden(models: int, gap: float) -> str:
+    """Say what is hidden."""
+    ones = f"{NUMBERS[models - 1]} hidden vector{'s' if models > 1 else ''} of length {N} with {K} coefficients"
+    if models == 1:
+        return f"{ones}, ‖β‖ = {gap:g}; every answer has noise σ = 1"
+    apart = f"‖β¹ − β²‖ = {gap:g}" if models == 2 else f"{gap:g} apart on average"
+    return f"{ones} each, {apart}; every answer is one of them at random, with noise σ = 1"
+
+
+def alone(r: Recovery, truth: Array) -> str:
+    """Say how the frugal method ended, where there is nothing to compare it with."""
+    ended = f"The frugal method ended {r.status} after {r.queries:,} answers"
+    if len(r.vectors) not in (1, len(truth)):
+        return f"{ended} with {len(r.vectors)} vectors, where there are {len(truth)}."
+    error = f"a worst ℓ2 error of {match_error(r.vectors, truth):.3f}, at most {r.error_bound:.3f} by its own bound"
+    single = ": one vector for all of them" if len(r.vectors) < len(truth) else ""
+    return f"{ended} with {error}{single}. The comparison with the paper's method is for two vectors."
+
+
 def _aligned_rightly(r: Recovery, X: Array, truth: Array) -> int:
     u, v = np.array(r.diagnostics["aligned_means"])
     right = int(((u > v) == (X @ (truth[0] - truth[1]) > 0)).sum())
     return max(right, len(X) - right)  # the order of the two vectors is arbitrary
 
 
-def _beside_truth(r: Recovery, truth: Array) -> Any:
+def _beside_truth(r: Recovery, truth: Array, models: range) -> Any:
+    """Return a table of some of the vectors."""
     from rich.table import Table
 
     from mixsense.recovery.importance import choose
 
-    found = r.vectors[list(best_order(r.vectors, truth))]
-    choice = choose(r)
+    found = r.vectors[list(best_order(r.vectors, truth))][models]
+    choice, truth = choose(r), truth[models]
     table = Table(title="coefficients: true, and recovered", caption=choice.note)
-    for title in ("position", "β¹ true", "β¹ recovered", "β² true", "β² recovered"):
-        table.add_column(title, justify="right")
+    table.add_column("position", justify="right")
+    for mark in ("¹²³⁴⁵⁶"[i] for i in models):
+        table.add_column(f"β{mark} true", justify="right")
+        table.add_column(f"β{mark} found", justify="right")
     support = np.flatnonzero(np.abs(truth).max(axis=0))
-    for j in sorted({*support.tolist(), *choice.shown.tolist()}):
-        cells = [
-            f"{value:+.3f}" if abs(value) >= 0.0005 else "·" for i in (0, 1) for value in (truth[i, j], found[i, j])
-        ]
-        table.add_row(str(j), *cells)
+    shown = choice.shown[np.abs(found[:, choice.shown]).max(axis=0) >= VISIBLE]
+    for j in sorted({*support.tolist(), *shown.tolist()}):
+        values = [value for pair in zip(truth[:, j], found[:, j], strict=True) for value in pair]
+        table.add_row(str(j), *(f"{value:+.3f}" if abs(value) >= VISIBLE else "·" for value in values))
     return table

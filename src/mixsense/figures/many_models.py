@@ -97,7 +97,7 @@ MANY = Figure(
             "gap": 10.0,
             "models": [2, 3, 4, 5],
             "counts": [500, 1000, 2000, 4000],
-            "seeds": 8,
+            "seeds": 6,
         },
         "quick": {"n": 50, "k": 4, "gap": 10.0, "models": [2, 3], "counts": [500, 2000], "seeds": 2},
         "tiny": {"n": 20, "k": 2, "gap": 10.0, "models": [2, 3], "counts": [200, 400], "seeds": 2},

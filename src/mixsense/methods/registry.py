@@ -70,7 +70,7 @@ ENTRIES = {
             estimates_weights=True,
             any_queries=True,
         ),
-        Entry("paper", f"{PAPER}.two_vectors:paper", options=("m", "batch", "pairs", "constants", "decoder")),
+        Entry("paper", f"{PAPER}.several_vectors:paper", options=("m", "batch", "pairs", "constants", "decoder")),
         Entry("single", f"{PAPER}.one_vector:single", options=("m", "batch", "constants", "decoder")),
         Entry("noiseless", f"{PAPER}.noiseless:noiseless", options=("m", "constants", "decoder"), exact=True),
     )
