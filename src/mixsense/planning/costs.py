@@ -166,8 +166,8 @@ def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
     Notes
     -----
     Only two models with equal shares are calibrated. Of two others both parts grow as 0.5/(smaller share): that part of
-    the answers tells about the rarer vector. Of more than two models S grows as that, and P as the square of the
-    untagged limit of vectors that are all at the same distance from each other.
+    the answers tells about the rarer vector. Of more than two models S grows as the cube of that (roughly what figure 7
+    shows), and P as the square of the untagged limit of vectors that are all at the same distance from each other.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
     (2.0, 2.0)
     >>> start, precision = growth_of(5, 2.0, (1 / 3,) * 3)
     >>> round(start, 2), 2 < precision < 3
-    (1.5, True)
+    (3.38, True)
     """
     rarer = 0.5 / min(shares)
     if len(shares) == 2:
@@ -187,4 +187,4 @@ def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
         vectors = np.kron(np.eye(len(shares)), np.full((1, few), gap / math.sqrt(2 * few)))
         return limits.untagged(vectors, 1.0, 1, shares)
 
-    return rarer, (limit(shares) / limit(TWO)) ** 2
+    return rarer**3, (limit(shares) / limit(TWO)) ** 2
