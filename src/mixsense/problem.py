@@ -57,7 +57,7 @@ class Problem:
     eta: float = 0.05
     method: str | Callable[..., Any] = "frugal"
     models: int | str = AUTO
-    weights: Weights | str | None = None
+    weights: Sequence[float] | str | None = None
     max_queries: int | None = None
     seed: Any = None
     features: Sequence[str] | None = None

@@ -1,8 +1,8 @@
 """Queries that are focused and steered.
 
 A focused query has more variance on the coordinates that seem to matter. A steered one lets its answer label itself: of
-two models, it is pushed along their estimated difference; of more, the best of several draws is taken. Both together spend at most as much as the paper's own sum
-queries: a mean squared norm of 2n.
+two models, it is pushed along their estimated difference; of more, the best of several draws is taken. Both together
+spend at most as much as the paper's own sum queries: a mean squared norm of 2n.
 """
 
 from __future__ import annotations
