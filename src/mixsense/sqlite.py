@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 
 MAGIC = 0x6D697873
@@ -36,10 +38,41 @@ def make_durable(connection: sqlite3.Connection, mode: str | None = None) -> Non
     """
     mode = journal_mode() if mode is None else mode
     connection.isolation_level = None
-    (found,) = connection.execute("PRAGMA journal_mode").fetchone()
-    if found.upper() != mode:
+    connection.execute("PRAGMA secure_delete=ON")  # what is removed is overwritten, whatever the default of this build
+    if _found_mode(connection) != mode:
         try:
             connection.execute(f"PRAGMA journal_mode={mode}")
-        except sqlite3.OperationalError:  # others are at work in the mode that they found
+        except sqlite3.OperationalError:  # others are at work in the mode that they found, or the disk is full
             pass
     connection.execute("PRAGMA synchronous=FULL")
+
+
+def _found_mode(connection: sqlite3.Connection) -> str:
+    """Return the journal mode of a file; a write-ahead log is read on a full disk, too."""
+    try:
+        (found,) = connection.execute("PRAGMA journal_mode").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+            raise
+        # There is no room for the file that processes share; one that is alone needs none.
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        (found,) = connection.execute("PRAGMA journal_mode").fetchone()
+    return str(found).upper()
+
+
+def make_private(path: str) -> None:
+    """Make a new file, which only its owner may read; one that is there stays as it is.
+
+    The journal and the log of an SQLite file have the rights of the file.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError:  # it is there, or SQLite says why it cannot be made
+        pass
+
+
+def forget_log(path: str, wait: float) -> None:
+    """Move a write-ahead log into its file, and empty it: it holds what was removed from the file."""
+    with contextlib.closing(sqlite3.connect(path, timeout=wait)) as connection:
+        make_durable(connection)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -12,7 +12,15 @@ from mixsense.errors import InvalidInput
 from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.studies.playback import steps_of
-from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.settings import (
+    as_json,
+    check_titles,
+    checked_lease,
+    checked_name,
+    checked_notes,
+    checked_range,
+    checked_units,
+)
 from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -81,7 +89,7 @@ def create_study(
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}
     if notes is not None:
-        asking["notes"] = json.loads(as_json(notes))
+        asking["notes"] = checked_notes(notes)
     database = Database(url, create=True)
     upgrade(database, create=True)
     insert_study(database, name, text, json.dumps(asking), first)
@@ -110,7 +118,7 @@ def list_studies(url: str | PathLike[str]) -> list[str]:
 def delete_study(url: str | PathLike[str], name: str) -> None:
     """Remove a study and all its answers, for good."""
     database = _opened(url)
-    remove_study(database, find_study(database, checked_name(name)).study)
+    remove_study(database, find_study(database, checked_name(name)))
 
 
 def _opened(url: str | PathLike[str]) -> Database:
