@@ -128,9 +128,16 @@ class Study:
         """
         return self.tell_many([(id, value)])[0]
 
-    def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
-        """Give several answers, all or none; see `tell`."""
+    def tell_many(
+        self, answers: Iterable[tuple[str, float]], groups: Sequence[int | None] | None = None
+    ) -> list[str]:
+        """Give several answers, all or none; see `tell`.
+
+        Answers of a study with the same number in `groups` are known to share a hidden model; None is by itself.
+        """
         told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
+        if groups is not None:
+            told = [a._replace(group=_checked_group(group)) for a, group in zip(told, groups, strict=True)]
         return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
@@ -262,6 +269,10 @@ class Study:
     def release(self) -> None:
         """Let all leases run out now: what is out and not answered is handed out again."""
         self._storage.release()
+
+
+def _checked_group(group: Any) -> int | None:
+    return None if group is None else as_int("group", group, 0, "answers with the same number share a model", 2**63 - 1)
 
 
 def _minutes() -> float:
