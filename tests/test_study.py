@@ -48,7 +48,9 @@ class TestContract:
             "known",
             "known",
         ]
-        with pytest.raises(ms.InvalidInput, match="has another answer already, and an answer is never changed") as caught:
+        with pytest.raises(
+            ms.InvalidInput, match="has another answer already, and an answer is never changed"
+        ) as caught:
             study.tell(q.id, 7)
         assert "6.5" not in str(caught.value) + repr(caught.value.data)  # a refusal tells nothing of what is stored
         after = study.progress()

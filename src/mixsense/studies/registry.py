@@ -87,7 +87,11 @@ def create_study(
     first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
-    asking: dict[str, Any] = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}
+    asking: dict[str, Any] = {
+        "units": checked_units(units, n),
+        "range": checked_range(answer_range),
+        "lease": checked_lease(lease),
+    }
     if notes is not None:
         asking["notes"] = checked_notes(notes)
     database = Database(url, create=True)

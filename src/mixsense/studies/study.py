@@ -128,9 +128,7 @@ class Study:
         """
         return self.tell_many([(id, value)])[0]
 
-    def tell_many(
-        self, answers: Iterable[tuple[str, float]], groups: Sequence[int | None] | None = None
-    ) -> list[str]:
+    def tell_many(self, answers: Iterable[tuple[str, float]], groups: Sequence[int | None] | None = None) -> list[str]:
         """Give several answers, all or none; see `tell`.
 
         Answers of a study with the same number in `groups` are known to share a hidden model; None is by itself.
@@ -162,7 +160,9 @@ class Study:
         """Return the ticket that a question's id names, or say what is wrong with the id."""
         found = read_id(id) if isinstance(id, str) else None
         if found is None:
-            raise InvalidInput(f"the question's id is {shown(id)}: give the id of a question of this study, as ask() did")
+            raise InvalidInput(
+                f"the question's id is {shown(id)}: give the id of a question of this study, as ask() did"
+            )
         key, ticket = found
         if key != self._row.key:
             raise InvalidInput(

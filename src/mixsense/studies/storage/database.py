@@ -12,7 +12,7 @@ from typing import Any
 
 from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput, StudyError
-from mixsense.sqlite import forget_log, make_durable, make_private
+from mixsense.sqlite import forget_log, make_private, opened
 from mixsense.studies.storage.tables import sa
 
 WAIT_SECONDS = 60
@@ -152,9 +152,9 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
     waits = {"timeout": WAIT_SECONDS}
     engine = sa.create_engine(url, connect_args=waits, poolclass=sa.pool.NullPool, hide_parameters=True)
 
-    @sa.event.listens_for(engine, "connect")
-    def _connected(connection: Any, record: Any) -> None:
-        make_durable(connection)
+    @sa.event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, record: Any, args: Any, parameters: Any) -> sqlite3.Connection:
+        return opened(lambda: dialect.connect(*args, **parameters))
 
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:

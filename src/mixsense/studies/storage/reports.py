@@ -92,9 +92,7 @@ class Reports:
     def answered(self) -> list[dict[str, Any]]:
         """Return every answer in the order of the design: ticket, round, x, answer, surplus."""
         order = answers.c.round, answers.c.slot, answers.c.surplus, answers.c.ticket
-        secret = sa.select(tickets.c.secret).where(
-            tickets.c.study == self._study, tickets.c.ticket == answers.c.ticket
-        )
+        secret = sa.select(tickets.c.secret).where(tickets.c.study == self._study, tickets.c.ticket == answers.c.ticket)
         wanted = sa.select(answers, secret.scalar_subquery().label("secret"))
         with self._access.reading() as connection:
             x = self._queries(connection)
@@ -104,7 +102,7 @@ class Reports:
                     "ticket": TicketName(row.ticket, row.secret),
                     "round": row.round,
                     "x": x(row.round, row.slot),
-                    "answer": row.value,
+                    "answer": float(row.value),
                     "surplus": row.surplus,
                 }
                 for row in found

@@ -163,9 +163,7 @@ class Storage:
                 insert_scattered(connection, answers, list(new.rows.values()))
             return outcome
 
-    def _take_one(
-        self, connection: sa.Connection, answer: Told, new: _New, show: Callable[[TicketName], str]
-    ) -> str:
+    def _take_one(self, connection: sa.Connection, answer: Told, new: _New, show: Callable[[TicketName], str]) -> str:
         (number, secret), value, group = answer
         found = connection.execute(self._of(tickets, tickets.c.ticket == number)).first()
         if found is None or found.secret != secret:
@@ -246,8 +244,10 @@ class Storage:
             if len(told) < stored.size:
                 return stored, None
             values, groups = zip(*told, strict=True)
-            group = self._groups(connection, number, groups)
-        return stored, Asked.of_round(stored.queries, np.array(values).reshape(len(X), -1), group)
+            y = np.array(values, dtype=np.float64).reshape(len(X), -1)
+            if not np.isfinite(y).all():
+                raise ValueError("an answer is not a finite number")
+            return stored, Asked.of_round(stored.queries, y, self._groups(connection, number, groups))
 
     def _groups(self, connection: sa.Connection, number: int, told: Sequence[int | None]) -> Index:
         """Return the group of each answer of a complete round: the place of the group's first answer in the study."""
