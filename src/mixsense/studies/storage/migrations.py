@@ -152,9 +152,10 @@ def _applied(connection: sa.Connection, database: Database, create: bool = False
         return None
     found = connection.execute(sa.text(f"SELECT version FROM {schema.name}")).scalars().all()
     if len(found) != 1 or not isinstance(found[0], int) or found[0] < 1:
+        what = shown(found[0] if len(found) == 1 else found)
         raise StudyError(
-            f"{database.shown} is damaged: the version of its tables is {shown(found[0] if len(found) == 1 else found)}, "
-            "which no mixsense wrote; take a copy from before"
+            f"{database.shown} is damaged: the version of its tables is {what}, which no mixsense wrote; "
+            "take a copy from before"
         )
     (version,) = found
     named = migrations.name in there  # since 0.3.0

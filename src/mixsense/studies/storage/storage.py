@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 class _New(NamedTuple):
-    """Answers that one call appends: the rows by the number of their ticket, and which slots of which round they fill."""
+    """Answers that one call appends: rows by the number of their ticket, and the slots (of a round) that they fill."""
 
     rows: dict[int, dict[str, Any]]
     slots: set[tuple[int, int]]
