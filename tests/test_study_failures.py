@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -208,3 +209,15 @@ def test_an_import_may_be_repeated_after_a_failure(study, tmp_path):
     assert import_answers(study, tmp_path / "a.csv") == {"taken": 2, "surplus": 0, "known": 0}
     assert import_answers(study, tmp_path / "a.csv") == {"taken": 0, "surplus": 0, "known": 2}
     assert json.loads(json.dumps(study.progress().to_dict()))["total"] == 2
+
+
+@pytest.mark.parametrize("storage", ["DELETE", "WAL", "PostgreSQL"])
+def test_kills_in_every_verb_lose_nothing(storage, request):
+    if storage == "PostgreSQL":
+        request.getfixturevalue("postgres")  # or skip
+    program = Path(__file__).parent.parent / "benchmarks" / "kill_verbs.py"
+    done = subprocess.run(
+        [sys.executable, program, "--kills", "2", "--storages", storage], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("in all: {'kills': 12, 'lost': 0, 'elsewhere': 0, 'torn': 0}\n")

@@ -41,6 +41,6 @@ def insert_scattered(connection: sa.Connection, table: sa.Table, rows: Sequence[
     above = of_study(study, table, key > number).order_by(key).limit(NEIGHBOURS)
     beside = [dict(row) for part in (below, above) for row in connection.execute(part).mappings()]
     if beside:
-        again = [row["ticket"] for row in beside]
-        connection.execute(table.delete().where(table.c.study == study, key.in_(again)))
+        again = sorted(row["ticket"] for row in beside)  # no other row is between them
+        connection.execute(table.delete().where(table.c.study == study, key.between(again[0], again[-1])))
     connection.execute(table.insert(), sorted([*beside, *rows], key=lambda row: row["ticket"]))
