@@ -37,9 +37,7 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
             _check_file(Path(str(self.url.database)), create)
-            if create:
-                make_private(str(self.url.database))
-        self._engine = _sqlite_engine(self.url) if self.sqlite else _postgres_engine(self.url)
+        self._engine = _sqlite_engine(self.url, create) if self.sqlite else _postgres_engine(self.url)
         self._pid = os.getpid()
         self.close = weakref.finalize(self, self._engine.dispose)
         """Close the connections; this is done in any case when the object goes."""
@@ -147,13 +145,15 @@ def _check_file(path: Path, create: bool) -> None:
         raise InvalidInput(f"there is no database {path}: create a study in it first, or give another file")
 
 
-def _sqlite_engine(url: sa.URL) -> sa.Engine:
+def _sqlite_engine(url: sa.URL, create: bool) -> sa.Engine:
     # A connection for each transaction: cheap here, and none is ever shared by threads or across a fork.
     waits = {"timeout": WAIT_SECONDS}
     engine = sa.create_engine(url, connect_args=waits, poolclass=sa.pool.NullPool, hide_parameters=True)
 
     @sa.event.listens_for(engine, "do_connect")
     def _connect(dialect: Any, record: Any, args: Any, parameters: Any) -> sqlite3.Connection:
+        if create:
+            make_private(str(url.database))
         return opened(lambda: dialect.connect(*args, **parameters))
 
     @sa.event.listens_for(engine, "begin")
