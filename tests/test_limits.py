@@ -80,7 +80,7 @@ def test_one_vector_has_no_untagged_limit():
     [
         ((np.ones((2, 3)), 0.0, 10), "sigma is 0; it must be above 0"),
         ((np.ones((2, 3)), 1.0, 0), "queries is 0"),
-        ((np.ones(3), 1.0, 10), "needed is \\(2, n\\)"),
+        ((np.ones(3), 1.0, 10), "it must be \\(2, n\\)"),
         ((np.ones((2, 3)), 1.0, 10, "estimate"), "limits need the shares"),
     ],
 )

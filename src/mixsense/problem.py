@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from mixsense.checks import as_float, as_int, shown
+from mixsense.checks import as_float, as_int, shown, summed_up
 from mixsense.errors import InvalidInput
 from mixsense.features.units import Units, as_intercept, feature_names
 
@@ -89,7 +89,8 @@ class Problem:
         if self.box is not None:
             units = Units.of(self.n, self.features, self.box, self.intercept)
             put("box", tuple(zip(units.low.tolist(), units.high.tolist(), strict=True)))
-        elif self.intercept:
+        put("options", _options(self.options))
+        if self.intercept and self.box is None:
             raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")
 
     @property
@@ -106,6 +107,10 @@ class Problem:
     @classmethod
     def from_dict(cls, arguments: Mapping[str, Any]) -> Problem:
         """Make a problem of plain values; what is no argument of every run is an option of the method."""
+        if not isinstance(arguments, Mapping):
+            raise InvalidInput(
+                f"a problem is made of a dict, and this is {summed_up(arguments)}: give e.g. {{'n': 30}}"
+            )
         if "n" not in arguments:
             raise InvalidInput("n is missing: give the number of coefficients of each vector")
         own = {name: value for name, value in arguments.items() if name in ARGUMENTS}
@@ -154,10 +159,24 @@ def as_shares(weights: Any, needed: str) -> Weights:
     return shares or (0.5, 0.5)
 
 
+def _options(options: Any) -> dict[str, Any]:
+    """Return the options of the method; what they are called is checked where the method is known."""
+    if not isinstance(options, Mapping):
+        raise InvalidInput(f"options is {summed_up(options)}: give a dict, name to value", options=options)
+    for name in options:
+        if not isinstance(name, str):
+            raise InvalidInput(f"an option is called {shown(name)}: give its name as text", option=name)
+        if name in ARGUMENTS:
+            raise InvalidInput(
+                f"an option is called {name!r}, as an argument of every run: give it as that", option=name
+            )
+    return dict(options)
+
+
 def _weights(weights: Any) -> Weights | str | None:
     if weights is None or (isinstance(weights, str) and weights == "estimate"):
         return weights
-    hint = 'give two shares such as (0.7, 0.3), or None for equal ones, or "estimate"'
+    hint = 'give two shares such as (0.7, 0.3), or "estimate"; equal ones may be left out'
     if isinstance(weights, str):
         raise InvalidInput(f"weights is {shown(weights)}: {hint}", weights=weights)
     try:

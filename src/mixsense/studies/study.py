@@ -35,8 +35,8 @@ TOO_MANY_AT_AN_END = 0.05
 MOST_AT_ONCE = 10_000
 """The most questions that may be taken at once."""
 
-GAVE_UP = {kind.__name__: kind for kind in (errors.ModelError, errors.BudgetError)}
-"""The errors with which a method ends a study, by their names."""
+GAVE_UP = {kind.__name__: kind for kind in (errors.ModelError, errors.BudgetError, errors.OracleError)}
+"""The errors with which a study ends, by their names."""
 
 
 class Study:
@@ -235,6 +235,16 @@ class Study:
             raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
         missing = f"the study goes on: {where}"
         return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
+
+    def distrust(self, why: str) -> None:
+        """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
+
+        Parameters
+        ----------
+        why : str
+            What `result` says from now on.
+        """
+        self._storage.finish("failed", json.dumps({"error": "OracleError", "message": why}), overrule=True)
 
     def record(self) -> Record:
         """Return what was asked and answered in all complete rounds.

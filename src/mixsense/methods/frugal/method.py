@@ -63,7 +63,9 @@ def frugal(
     if not isinstance(steer, (bool, np.bool_)):
         raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)
     if problem.gamma is None and problem.max_queries is None:
-        raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
+        raise InvalidInput(
+            "gamma and max_queries are both missing: give the precision, or the number of answers to spend"
+        )
     n, k, gamma, budget = problem.n, problem.k, problem.gamma, problem.max_queries or tuning.UNLIMITED
     inside = None if box is None else Box(box, design)
     first, enough = first_batch(n, k, budget), first_batch(n, k, tuning.UNLIMITED)

@@ -64,7 +64,7 @@ def noiseless(
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
         raise InvalidInput(
-            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='paper'",
+            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='frugal'",
             sigma=problem.sigma,
         )
     wanted = number_of_queries(problem, "noiseless", m, c)
@@ -159,8 +159,8 @@ def align_exactly(X: Array, values: Array, solved: Solved) -> Method[tuple[Array
         if (np.minimum(together, crossed) > scale).any():
             i = int(np.argmax(np.minimum(together, crossed)))
             raise ModelError(
-                f"the answer {z[i, 0]:g} to a {label[:-1]} query is no {label[:-1]} of the values {left[i]} and {b} "
-                "seen before: the answers are noisy or not linear in x; use method='paper' if they are noisy",
+                f"the answer {z[i, 0]:g} to a {label[:-1]} query is not a {label[:-1]} of the values {left[i]} and {b} "
+                "seen before: the answers are noisy or not linear in x; use method='frugal' if they are noisy",
             )
         same[others[undecided]] = together <= crossed
         undecided = undecided[np.maximum(together, crossed) <= scale]

@@ -66,9 +66,10 @@ class Database:
                     yield connection
                     if writes:
                         self._commit(transaction, connection)
+                return
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            # What the driver says of a row, and so an answer, stays out of every traceback.
-            raise self._explained(error) from None
+            failure = self._explained(error)
+        raise failure  # here, where it does not drag along the driver's error, which knows the password and the row
 
     def _isolation(self, writes: bool) -> dict[str, str]:
         """One look at everything for who reads; SQLite gives no other."""
@@ -78,13 +79,15 @@ class Database:
         raw: Any = connection.connection.driver_connection
         try:
             transaction.commit()
+            return
         except sa.exc.DBAPIError as error:
             if self.sqlite and raw.in_transaction:
                 raise  # it waits for a commit still, and is rolled back
-            raise StudyError(
-                f"the database {self.shown} failed while it stored ({_reason(error)}): it is not known whether this "
-                "call was stored; call again, the same answer may be told twice"
-            ) from None
+            reason = _reason(error)
+        raise StudyError(
+            f"the database {self.shown} failed while it stored ({reason}): it is not known whether this call was "
+            "stored; call again, the same answer may be told twice"
+        )
 
     def _explained(self, error: sa.exc.DBAPIError | sqlite3.Error) -> Exception:
         reason = _reason(error)
