@@ -69,7 +69,9 @@ class Database:
                 return
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             failure = self._explained(error)
-        raise failure  # here, where it does not drag along the driver's error, which knows the password and the row
+        # Here, where it does not drag along the driver's error, which knows the password; `from None` because the block
+        # of the transaction is still handling an error of its own, which knows the row.
+        raise failure from None
 
     def _isolation(self, writes: bool) -> dict[str, str]:
         """One look at everything for who reads; SQLite gives no other."""
@@ -87,7 +89,7 @@ class Database:
         raise StudyError(
             f"the database {self.shown} failed while it stored ({reason}): it is not known whether this call was "
             "stored; call again, the same answer may be told twice"
-        )
+        ) from None
 
     def _explained(self, error: sa.exc.DBAPIError | sqlite3.Error) -> Exception:
         reason = _reason(error)
