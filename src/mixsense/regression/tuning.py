@@ -188,9 +188,7 @@ Taste: never swept."""
 STEPS_OF_RIVAL = 12
 """A fit with another number of models takes this many steps of EM; if its score comes near the best, it goes on.
 Taste: never swept."""
-STAGES_BETWEEN_MORE = 3
-"""Where the evidence exceeds `NO_NEW_STARTS`, one model more is tried at one stage in this many, and at the end.
-Taste: never swept."""
+
 
 # How many models.
 

@@ -10,12 +10,24 @@ import numpy as np
 
 from mixsense.checks import as_float, shown, visible
 from mixsense.errors import InvalidInput
+from mixsense.problem import EQUAL, Problem
 from mixsense.rounds import LARGEST_ANSWER
 
 INTERCEPT = "(intercept)"
 """What the result calls the constant."""
 LONGEST_LEASE = 366 * 86_400.0
 """A question that is waited for longer than a year is never handed out again."""
+
+
+def stored_problem(arguments: dict[str, Any]) -> Problem:
+    """Return the problem of a stored study.
+
+    Before mixsense 0.4.0 there were two models, and shares that were left out were equal.
+    """
+    if "models" not in arguments:
+        shares = EQUAL if arguments.get("weights") is None else arguments["weights"]
+        arguments = {**arguments, "models": 2, "weights": shares}
+    return Problem.from_dict(arguments)
 
 
 def checked_name(name: Any) -> str:

@@ -22,7 +22,7 @@ from mixsense.rounds import LARGEST_ANSWER, Record
 from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
-from mixsense.studies.settings import as_json, stored_asking
+from mixsense.studies.settings import as_json, stored_asking, stored_problem
 from mixsense.studies.storage.access import Access
 from mixsense.studies.storage.catalogue import find_study
 from mixsense.studies.storage.database import Database
@@ -51,7 +51,7 @@ class Study:
         self._row = row
         self._access = Access(database, row)
         with self._access.undamaged(of_ours=True):
-            problem = Problem.from_dict(json.loads(row.problem))
+            problem = stored_problem(json.loads(row.problem))
             asking = stored_asking(json.loads(row.asking), problem.n)
             self.names = feature_names(problem.n, problem.features)
         self._storage = Storage(self._access, problem.n)

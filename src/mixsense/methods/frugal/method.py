@@ -24,7 +24,7 @@ from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew
-from mixsense.regression.tuning import NEW_STARTS, STAGES_BETWEEN_MORE
+from mixsense.regression.tuning import NEW_STARTS
 from mixsense.rounds import Method
 
 
@@ -112,5 +112,5 @@ def frugal(
             doubt = doubt or checks.doubt
         candidates = candidates.scored(X, y)
         new_starts = candidates.new_starts(doubt)
-        more = auto and (new_starts > 0 or len(report.stages) % STAGES_BETWEEN_MORE == 0)
+        more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
         candidates = renew(candidates, answers.data, setup, rng, new_starts, more)

@@ -75,6 +75,10 @@ SMALLEST_REST = 0.3
 """If less than this share of a stage would be left of the budget after it, the stage takes that as well.
 Taste: never swept."""
 
+STAGES_BETWEEN_MORE = 3
+"""Where the evidence exceeds `mixsense.regression.tuning.NO_NEW_STARTS`, one model more is tried at one stage in this many, and at the end.
+Taste: never swept."""
+
 # Which queries a stage asks.
 
 STEERING_EVIDENCE = 3.0
