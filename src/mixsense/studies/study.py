@@ -16,7 +16,6 @@ from mixsense.arrays import Array
 from mixsense.checks import as_int, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
-from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Record
 from mixsense.studies.ids import read_id, text_of

@@ -76,7 +76,8 @@ SMALLEST_REST = 0.3
 Taste: never swept."""
 
 STAGES_BETWEEN_MORE = 3
-"""Where the evidence exceeds `mixsense.regression.tuning.NO_NEW_STARTS`, one model more is tried at one stage in this many, and at the end.
+"""Where the evidence is beyond `mixsense.regression.tuning.NO_NEW_STARTS`, one model more is tried at one stage in this
+many, and at the end.
 Taste: never swept."""
 
 # Which queries a stage asks.
