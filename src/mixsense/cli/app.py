@@ -9,7 +9,7 @@ import typer
 import mixsense
 from mixsense.cli.audit import audit_command
 from mixsense.cli.demo import demo_command
-from mixsense.cli.exits import ExitCode, epilog
+from mixsense.cli.exits import OF_RESULTS, ExitCode, epilog
 from mixsense.cli.figures import figures_command
 from mixsense.cli.plan import plan_command
 from mixsense.cli.recover import recover_command
@@ -18,7 +18,7 @@ from mixsense.cli.sweep import sweep_command
 
 app = typer.Typer(
     name="mixsense",
-    help="Recover sparse linear models from an oracle that answers each question with one of two, at random.",
+    help="Recover sparse linear models from an oracle that answers each question with one of them, at random.",
     epilog=epilog(*ExitCode),
     no_args_is_help=True,
     add_completion=False,
@@ -43,9 +43,9 @@ def _root(
 
 
 app.command("demo", epilog=epilog())(demo_command)
-app.command("recover", epilog=epilog(ExitCode.NOT_CERTIFIED))(recover_command)
+app.command("recover", epilog=epilog(*OF_RESULTS))(recover_command)
 app.command("plan", epilog=epilog())(plan_command)
 app.command("sweep", epilog=epilog())(sweep_command)
 app.command("figures", epilog=epilog())(figures_command)
-app.command("audit", epilog=epilog(ExitCode.NOT_CERTIFIED, ExitCode.PREFLIGHT))(audit_command)
+app.command("audit", epilog=epilog(*OF_RESULTS, ExitCode.PREFLIGHT))(audit_command)
 app.add_typer(study_app, name="study")

@@ -1,4 +1,4 @@
-"""The command `mixsense audit`: a study that asks an HTTP endpoint or a program until both models are known."""
+"""The command `mixsense audit`: a study that asks an HTTP endpoint or a program until its models are known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mixsense.checks import require_all
 from mixsense.cli import options
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
-from mixsense.cli.options import precision, shares
+from mixsense.cli.options import number_of_models, precision, shares
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_file, check_folder, write_result
 from mixsense.cli.study_file import study_name
@@ -65,6 +65,7 @@ def audit_command(
     gamma: options.GammaOverFile = None,
     k: options.OptionalK = None,
     sigma: options.Sigma = None,
+    models: options.ModelsOverFile = None,
     weights: options.WeightsOverFile = None,
     max_queries: options.MaxQueries = None,
     seed: options.SeedOverFile = None,
@@ -82,7 +83,7 @@ def audit_command(
         bool, typer.Option("--quiet", help="Print nothing but errors; --out, --json and the exit code tell the rest.")
     ] = False,
 ) -> None:
-    """Find both models behind an endpoint that is split between two linear ones.
+    """Find the models behind an endpoint that is split between two or more linear ones; or that there is one only.
 
     Every answer is stored as it comes: after Ctrl-C, a crash or an outage of the endpoint the same command goes on, and
     asks nothing again that was answered. A preflight of at most 401 requests (329 for a program; retries come on top)
@@ -100,7 +101,8 @@ def audit_command(
     endpoint |= _stated(timeout=timeout, retries=retries, limit=limit, hosts=allow_host or None)
     endpoint |= _stated(fresh=new_connections or None)
     problem = problem_of(given, n, features, box, intercept)
-    problem |= _stated(k=k, sigma=sigma, weights=shares(weights), max_queries=max_queries, seed=seed)
+    problem |= _stated(k=k, sigma=sigma, models=number_of_models(models), weights=shares(weights))
+    problem |= _stated(max_queries=max_queries, seed=seed)
     if gamma is not None:
         problem["gamma"] = precision(gamma)
     called = study_name(name, problem.pop("name", None), "audit")

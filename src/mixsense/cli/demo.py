@@ -59,7 +59,7 @@ def demo(
     gamma: float,
     batch: int,
     seed: int,
-    draw: Callable[[Recovery, Array | None], None],
+    draw: Callable[[Recovery, Array], None],
     models: int = 2,
 ) -> None:
     """Recover vectors with the frugal method, two also with the paper's, and print them beside the truth.
@@ -75,8 +75,7 @@ def demo(
     seed : int
         Seed of the vectors; the oracle and the queries have the next two.
     draw : callable
-        Gets the recovery and the truth (None if that has another number of vectors) as soon as the frugal method is
-        done.
+        Gets the recovery and the truth as soon as the frugal method is done.
     models : int
         How many vectors are hidden.
     """
@@ -95,7 +94,7 @@ def demo(
     if len(frugal.vectors) in (1, models):
         for first in range(0, models, ABREAST):
             console.print(_beside_truth(frugal, truth, range(models)[first : first + ABREAST]))
-    draw(frugal, truth if len(frugal.vectors) == models else None)
+    draw(frugal, truth)
     if models != 2 or len(frugal.vectors) > 2:
         console.print(alone(frugal, truth))
         return

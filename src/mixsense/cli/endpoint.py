@@ -8,8 +8,6 @@ from typing import Any
 from mixsense.cli.oracle import KINDS
 from mixsense.cli.study_file import read_study_file
 from mixsense.errors import InvalidInput
-from mixsense.methods.registry import entry_of
-from mixsense.problem import DEFAULTS
 
 NOT_IN_FILE = (*KINDS, "hosts")
 """Who is asked, only the command line decides."""
@@ -60,8 +58,7 @@ def problem_of(
         given["box"] = box_of(box, given["n"], given.get("features"), given.get("box"))
     if intercept:
         given["intercept"] = True
-    method = given.get("method", DEFAULTS["method"])
-    return {"weights": "estimate"} | given if entry_of(method).estimates_weights else given
+    return given
 
 
 def box_of(parts: list[str], n: int, names: list[str] | None, before: Any) -> list[tuple[float, float]]:

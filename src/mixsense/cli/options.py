@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mixsense.errors import InvalidInput
-from mixsense.problem import ARGUMENTS, DEFAULTS, NONE
+from mixsense.problem import ARGUMENTS, AUTO, DEFAULTS, EQUAL, ESTIMATE, MOST_MODELS, NONE
 
 DEFAULT_DB = "mixsense.db"
 DEFAULT_GAMMA = str(DEFAULTS["gamma"])
@@ -28,8 +28,14 @@ def _gamma(default: str | None = None) -> Any:
     return typer.Option("--gamma", help=text, show_default=default or True)
 
 
+def _models(default: str | None = None) -> Any:
+    text = f"How many models there are: 1 to {MOST_MODELS}, or {AUTO} for as many as the answers support."
+    return typer.Option("--models", help=text, show_default=default or True)
+
+
 def _weights(default: str) -> Any:
-    return typer.Option("--weights", help="Shares of the two models, as 0.7,0.3, or 'estimate'.", show_default=default)
+    text = f"Shares of the models, as 0.5,0.3,0.2, or {EQUAL}, or {ESTIMATE}."
+    return typer.Option("--weights", help=text, show_default=default)
 
 
 # The problem.
@@ -41,8 +47,10 @@ Gamma = Annotated[str, _gamma()]
 GammaOverFile = Annotated[str | None, _gamma(f"{DEFAULT_GAMMA}, or what the file says")]
 Sigma = Annotated[float | None, typer.Option(help="Noise of the answers.", show_default="measured")]
 Eta = Annotated[float, typer.Option(help="Allowed probability of failure.")]
-Weights = Annotated[str | None, _weights("equal")]
-WeightsOverFile = Annotated[str | None, _weights("estimate, or what the file says")]
+Models = Annotated[str, _models()]
+ModelsOverFile = Annotated[str | None, _models(f"{AUTO}, or what the file says")]
+Weights = Annotated[str | None, _weights("estimated; equal for the paper's methods")]
+WeightsOverFile = Annotated[str | None, _weights("estimated, or what the file says")]
 MaxQueries = Annotated[int | None, typer.Option(help="Hard limit on the number of answers.")]
 Gap = Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two vectors; the mean one if there are more.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
@@ -86,6 +94,22 @@ def precision(text: str | None) -> float | None:
         raise InvalidInput(f"--gamma is {text!r}: {hint}") from None
 
 
+def number_of_models(text: str | None) -> int | str | None:
+    """Return the number of models that --models gives; a problem checks its size.
+
+    Examples
+    --------
+    >>> number_of_models("3"), number_of_models("auto")
+    (3, 'auto')
+    """
+    if text is None or text == AUTO:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(f"--models is {text!r}: give a number from 1 to {MOST_MODELS}, or {AUTO}") from None
+
+
 def named_options(parts: list[str]) -> dict[str, Any]:
     """Return the options that --option gives, as NAME=VALUE; a value is JSON, and what is not JSON is text.
 
@@ -117,12 +141,14 @@ def shares(text: str | None) -> list[float] | str | None:
 
     Examples
     --------
-    >>> shares("0.7,0.3"), shares("estimate")
-    ([0.7, 0.3], 'estimate')
+    >>> shares("0.7,0.3"), shares("equal")
+    ([0.7, 0.3], 'equal')
     """
-    if text is None or text == "estimate":
+    if text in (None, EQUAL, ESTIMATE):
         return text
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InvalidInput(f"--weights is {text!r}: give two shares such as 0.7,0.3, or estimate") from None
+        raise InvalidInput(
+            f"--weights is {text!r}: give shares such as 0.5,0.3,0.2, or {EQUAL}, or {ESTIMATE}"
+        ) from None

@@ -56,7 +56,7 @@ def _without_query(url: str) -> str:
 
 _PROGRAM = ("body", "answer", "timeout", "concurrency")
 _HTTP = ("body", "answer", "headers", "rate", "concurrency", "timeout", "retries", "limit", "fresh", "hosts")
-_SIMULATION = ("n", "k", "gap", "sigma", "seed", "exact")
+_SIMULATION = ("n", "k", "gap", "sigma", "models", "weights", "seed", "exact")
 
 KINDS = {
     "function": Kind("an oracle as module:callable", "mixsense.cli.oracle:own_function"),
@@ -155,15 +155,26 @@ def own_function(name: str) -> Oracle:
 
 
 def simulated(
-    _: bool, *, n: int, k: int | None, gap: float, sigma: float | None, seed: int, exact: bool
+    _: bool,
+    *,
+    n: int,
+    k: int | None,
+    gap: float,
+    sigma: float | None,
+    models: int | str,
+    weights: list[float] | str | None,
+    seed: int,
+    exact: bool,
 ) -> SimulatedOracle:
-    """Return a simulation of two random vectors; without sigma its noise is 1, and the method has to find that out."""
+    """Return a simulation of random vectors; without sigma its noise is 1, and the method has to find that out."""
     from mixsense.checks import as_int
-    from mixsense.oracles import SimulatedOracle, random_pair
+    from mixsense.oracles import SimulatedOracle, random_models
 
+    given = tuple(weights) if isinstance(weights, list) else None
+    hidden = models if isinstance(models, int) else len(given or (1, 2))
     # NumPy's seed [s, 0] is its seed s, which draws the queries.
-    truth = random_pair(n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
-    return SimulatedOracle(truth, 1.0 if sigma is None and not exact else sigma or 0.0, seed=[seed, 2])
+    truth = random_models(hidden, n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
+    return SimulatedOracle(truth, 1.0 if sigma is None and not exact else sigma or 0.0, given, seed=[seed, 2])
 
 
 @contextlib.contextmanager

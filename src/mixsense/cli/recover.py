@@ -12,12 +12,12 @@ import typer
 
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
-from mixsense.cli.options import named_options, precision, shares
+from mixsense.cli.options import named_options, number_of_models, precision, shares
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
-from mixsense.problem import DEFAULTS
+from mixsense.problem import DEFAULTS, EQUAL, ESTIMATE
 
 if TYPE_CHECKING:
     from mixsense.oracles import RecordedOracle
@@ -32,7 +32,7 @@ def recover_command(
             help="The oracle, as module:callable; called as callable(queries, repeats). Or the address of an endpoint."
         ),
     ] = None,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with a random pair.")] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with random vectors.")] = False,
     command: options.Command = None,
     n: options.N = 100,
     k: options.OptionalK = None,
@@ -45,6 +45,7 @@ def recover_command(
     m: Annotated[int | None, typer.Option(help="Number of Gaussian queries.", show_default="c_s k log n")] = None,
     batch: Annotated[int | None, typer.Option(help="Fixed number of answers to each query.")] = None,
     steer: Annotated[bool | None, typer.Option(help="Frugal: focus and steer the queries (default), or not.")] = None,
+    models: options.Models = DEFAULTS["models"],
     weights: options.Weights = None,
     pairs: Annotated[str | None, typer.Option(help="Alignment with the 'pivot' (default) or with 'all'.")] = None,
     constants: Annotated[str | None, typer.Option(help="'practical' (default) or 'theory'.")] = None,
@@ -66,22 +67,24 @@ def recover_command(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Recover both vectors behind an oracle; print them as a table, and write them as JSON.
+    """Recover the vectors behind an oracle; print them as a table, and write them as JSON.
 
     The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
     queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
-    two random vectors with --k coefficients (5 if left out) at the distance --gap, and noise --sigma (1 if left out).
+    --models random vectors (2 if auto) with --k coefficients (5 if left out) at the distance --gap, the shares of
+    --weights (equal if they are no numbers), and noise --sigma (1 if left out).
     """
     chosen = choose(oracle, simulate=simulate, command=command)
     entry = entry_of(method)
     problem: dict[str, Any] = {"n": n, "k": k, "gamma": precision(gamma), "sigma": sigma, "eta": eta, "method": method}
-    problem |= {"weights": shares(weights), "seed": seed}
+    problem |= {"models": number_of_models(models), "weights": shares(weights), "seed": seed}
     usual = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer, "decoder": decoder}
     problem |= _options_of(entry, usual, named_options(option or []))
     check_file(out)
     check_picture(plot)
     check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
+    simulation |= {"models": problem["models"], "weights": problem["weights"]}
     with chosen.opened(**(simulation if simulate else {})) as asked:
         kept = _recorded(asked, record, chosen, gap, problem)
         with _telling(record):
@@ -117,8 +120,9 @@ def _recorded(
     from mixsense.oracles import RecordedOracle
 
     simulated = chosen.name == "simulate"
-    label = f"simulated, gap {gap:g}" if simulated else _label(chosen, record)
-    recorded = RecordedOracle(asked, record, {"oracle": label, **problem})
+    before = _run_of(record)
+    label = f"simulated, gap {gap:g}" if simulated else _label(chosen, before)
+    recorded = RecordedOracle(asked, record, {"oracle": label, **_as_before(problem, before)})
     if recorded.reused:
         typer.echo(f"{record}: {recorded.reused:,} answers are there already", err=True)
         if simulated:
@@ -140,12 +144,25 @@ def _telling(record: Path | None) -> Iterator[None]:
         raise OracleError(message, **error.data) from None
 
 
-def _label(chosen: Choice, record: Path) -> str:
-    """Return what the record calls the oracle: no command, which may hold a key, unless it does so since 0.2.0."""
+def _run_of(record: Path) -> dict[str, Any]:
+    """Return which run a record is of; nothing if there is no record, or none that can be read."""
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
-        if json.loads(file.readline())["run"]["oracle"] == chosen.value:
-            return str(chosen.value)
-    return chosen.identity
+        return dict(json.loads(file.readline())["run"])
+    return {}
+
+
+def _label(chosen: Choice, before: dict[str, Any]) -> str:
+    """Return what the record calls the oracle: no command, which may hold a key, unless it does so since 0.2.0."""
+    return str(chosen.value) if before.get("oracle") == chosen.value else chosen.identity
+
+
+def _as_before(problem: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Return a run in the words of its record: before 0.4.0 there were two models, with equal shares if left out."""
+    if not before or "models" in before or problem["models"] != 2:
+        return problem
+    told = problem["weights"]
+    weights = ESTIMATE if told is None else None if told == EQUAL else told
+    return {name: value for name, value in problem.items() if name != "models"} | {"weights": weights}
 
 
 def _recover(
@@ -172,5 +189,7 @@ def _show(r: Recovery, truth: Any) -> None:
     from mixsense.metrics import match_error
 
     typer.echo(r.summary())
-    if truth is not None and r.vectors.shape == truth.shape:
+    if truth is not None and len(r.vectors) in (1, len(truth)):
         typer.echo(f"worst l2 error against the simulated truth: {match_error(r.vectors, truth):.3g}")
+    elif truth is not None:
+        typer.echo(f"the simulated truth has {len(truth)} vectors, {len(r.vectors)} were found")

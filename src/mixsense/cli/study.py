@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mixsense.cli import options
-from mixsense.cli.exits import BY_STATUS, ExitCode, epilog
+from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
 from mixsense.cli.output import check_file, print_table, write_result
 from mixsense.cli.study_file import read_study_file, study_name
 from mixsense.errors import InvalidInput, StudyError
@@ -23,7 +23,7 @@ ANY = epilog()
 app = typer.Typer(
     help="Durable studies: hand out questions, take answers, from any number of processes.",
     no_args_is_help=True,
-    epilog=epilog(ExitCode.NOT_CERTIFIED, ExitCode.ALL_OUT, ExitCode.ENDED),
+    epilog=epilog(*OF_RESULTS, ExitCode.ALL_OUT, ExitCode.ENDED),
 )
 answers_app = typer.Typer(help="Answers as files, CSV or Parquet.", no_args_is_help=True, epilog=NO_QUESTION)
 app.add_typer(answers_app, name="answers")
@@ -38,9 +38,9 @@ def create(
 ) -> None:
     r"""Create a study from a TOML file.
 
-    The file has name, and what `recover` takes: gamma, sigma, k, eta, method, weights, max_queries, seed, intercept;
-    answer_range = \[1, 7] and lease = 600 (seconds) if wanted; and for each feature a table [\[features]] with name,
-    unit and range = \[low, high]; or n without features.
+    The file has name, and what `recover` takes: gamma, sigma, k, eta, method, models, weights, max_queries, seed,
+    intercept; answer_range = \[1, 7] and lease = 600 (seconds) if wanted; and for each feature a table
+    [\[features]] with name, unit and range = \[low, high]; or n without features.
     """
     from mixsense.studies.registry import create_study
 
@@ -124,7 +124,7 @@ def status(name: options.StudyName, db: options.Db = options.DEFAULT_DB, as_json
     typer.echo(json.dumps(now.to_dict()) if as_json else str(now))
 
 
-@app.command(epilog=epilog(ExitCode.NOT_CERTIFIED))
+@app.command(epilog=epilog(*OF_RESULTS))
 def result(
     name: options.StudyName,
     db: options.Db = options.DEFAULT_DB,

@@ -42,8 +42,6 @@ class Entry:
     """Those of the options that are for queries in a box."""
     takes_box: bool = False
     """It is given the coded box and keeps to it, with an intercept if one is wanted; others are scaled to fit."""
-    estimates_weights: bool = False
-    """It can find the shares: ``weights="estimate"``."""
     exact: bool = False
     """It is for answers without noise."""
     any_queries: bool = False
@@ -67,7 +65,6 @@ ENTRIES = {
             options=("steer", "design"),
             box_options=("design",),
             takes_box=True,
-            estimates_weights=True,
             any_queries=True,
         ),
         Entry("paper", f"{PAPER}.several_vectors:paper", options=("m", "batch", "pairs", "constants", "decoder")),

@@ -13,7 +13,7 @@ from mixsense.errors import InvalidInput
 from mixsense.metrics import best_order
 from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
-from mixsense.recovery.tables import error_text
+from mixsense.recovery.tables import error_text, shares_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,9 +33,11 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     ----------
     recovery : Recovery
         What is drawn, in orange, a row for each of the L vectors: the coefficients that its table would list; with grey
-        bars of ±1.96 standard errors, and the names of at most 40 coefficients, where it has them.
+        bars of ±1.96 standard errors, and the names of at most 40 coefficients, where it has them. The vectors are
+        numbered as in the table, and have their shares beside the numbers.
     truth : (L, n) array_like, optional
-        The true vectors: drawn in green on the left, the recovered ones on the right in their best order.
+        The true vectors: drawn in green on the left, the recovered ones on the right in their best order. One recovered
+        vector stands beside each true one; of any other number the order tells nothing.
 
     Returns
     -------
@@ -44,42 +46,61 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     """
     import matplotlib.pyplot as plt
 
-    found: Array = recovery.vectors
-    choice = choose(recovery)
+    found, choice = recovery.vectors, choose(recovery)
     drawn = importance(recovery) >= PRINTED
     drawn[:, np.setdiff1d(np.arange(found.shape[1]), choice.shown)] = False
+    true = None if truth is None else _checked(truth, found)
     order = list(range(len(found)))
-    columns: list[tuple[str, Array, Any, str]] = [("recovered", found, drawn, RECOVERED)]
-    if truth is not None:
-        true = as_vectors(truth, "truth", models=None)
-        if true.shape != found.shape:
-            raise InvalidInput(f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal")
+    if true is not None and len(found) in (1, len(true)):
         order = list(best_order(found, true))
-        columns = [("truth", true, true != 0, TRUTH), ("recovered", found[order], drawn[order], RECOVERED)]
+    columns: list[tuple[list[str], Array, Any, str]] = [
+        (_titles(recovery, order), found[order], drawn[order], RECOVERED)
+    ]
+    if true is not None:
+        columns.insert(0, ([f"truth: vector {i + 1}" for i in range(len(true))], true, true != 0, TRUTH))
+    rows = max(len(vectors) for _, vectors, _, _ in columns)
     figure, grid = plt.subplots(
-        len(found),
+        rows,
         len(columns),
-        figsize=(5.5 * len(columns), 1 + 2 * len(found)),
+        figsize=(5.5 * len(columns), 1 + 2 * rows),
         sharex=True,
         sharey=True,
         squeeze=False,
         layout="constrained",
     )
-    for column, (name, vectors, stems, colour) in enumerate(columns):
-        for row, vector in enumerate(vectors):
-            _stems(grid[row, column], vector, np.flatnonzero(stems[row]), colour)
-            grid[row, column].set_title(f"{name}: vector {row + 1}", fontsize=10)
+    for column, (titles, vectors, stems, colour) in zip(grid.T, columns, strict=True):
+        for axes, title, vector, here in zip(column, titles, vectors, stems, strict=False):
+            _stems(axes, vector, np.flatnonzero(here), colour)
+            axes.set_title(title, fontsize=10)
+        for axes in column[len(vectors) :]:
+            axes.set_visible(False)
+        last: Axes = column[len(vectors) - 1]
+        _name_places(last, recovery.names, found.shape[1])
+        last.tick_params(labelbottom=True)
     if recovery.stderr is not None:
-        for axes, vector, stderr in zip(grid[:, -1], found[order], recovery.stderr[order], strict=True):
-            _bars(axes, vector, 1.96 * stderr)
-    for axes in grid[-1]:
-        _name_places(axes, recovery.names, found.shape[1])
+        for axes, i in zip(grid[:, -1], order, strict=False):
+            _bars(axes, found[i], 1.96 * recovery.stderr[i])
     for axes in grid[:, 0]:
         axes.set_ylabel("value")
     title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
     figure.suptitle("\n".join([title, *_left_out(found, choice)]), fontsize=11)
-    last: Axes = grid[-1, -1]
     return last
+
+
+def _checked(truth: ArrayLike, found: Array) -> Array:
+    """Return the true vectors, which must be as long as those that were found."""
+    true = as_vectors(truth, "truth", models=None)
+    if true.shape[1] != found.shape[1]:
+        raise InvalidInput(
+            f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal in length"
+        )
+    return true
+
+
+def _titles(recovery: Recovery, order: list[int]) -> list[str]:
+    """Return what stands above the recovered vectors: their numbers, and shares."""
+    shares = shares_of(recovery)
+    return [f"recovered: vector {i + 1}" + (f", share {shares[i]}" if shares else "") for i in order]
 
 
 def _left_out(found: Array, choice: Choice) -> list[str]:

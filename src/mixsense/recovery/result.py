@@ -32,9 +32,10 @@ class Recovery:
     Attributes
     ----------
     vectors : (L, n) array
-        The L recovered vectors: two, unless a method of your own finds another number. Their order tells nothing,
-        unless shares were given: frugal puts the one with the larger share first, and of equal shares the one with the
-        larger coefficient where the two differ most.
+        The recovered vectors: as many as were found or, if ``models=L`` says so, L of them. If the answers support one
+        only, that is one row or, with ``models=L``, L equal rows. Frugal shows them in the order of the shares that
+        were given; estimated ones the largest first; those with equal shares by their coefficients where they differ
+        most, the largest first. With other methods the order tells nothing.
     status : str
         "certified", "single", "budget" or "uncertain", and "open" while a study goes on; see `STATUSES`.
     queries : int
@@ -44,7 +45,7 @@ class Recovery:
     sigma : float
         Standard deviation of the noise, as given or measured.
     weights : (L,) array
-        Shares of the vectors; equal if left out.
+        Shares of the vectors, given or estimated; equal if left out, and where the answers support one vector only.
     stderr : (L, n) array or None
         Standard error of each coefficient, where the method has one; NaN where it has none.
     diagnostics : dict
@@ -146,7 +147,7 @@ class Recovery:
         Parameters
         ----------
         truth : (L, n) array_like, optional
-            The true vectors, drawn on the left.
+            The true vectors, drawn on the left; there may be more or fewer than were recovered.
 
         Returns
         -------

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_COEFFICIENTS = 25
 """A table lists at most this many coefficients, those furthest from 0 in standard errors; those that are clearly not 0
 are all listed."""
+SHARE_PLACES, MOST_SHARE_PLACES = 2, 4
+"""Places after the point of a share: so many that each standard error has a digit, within these: taste."""
 
 
 class Row(NamedTuple):
@@ -105,13 +107,32 @@ def error_text(bound: float) -> str:
     return f"error at most {bound:.3g}" if math.isfinite(bound) else "no error bound"
 
 
+def shares_of(recovery: Recovery) -> list[str]:
+    """Return the shares as texts, with their standard errors if they were estimated; none if they tell nothing.
+
+    Examples
+    --------
+    >>> from mixsense.recovery import Recovery
+    >>> shares_of(Recovery(np.eye(2), "open", weights=[0.6, 0.4], weights_stderr=[0.03, 0.03]))
+    ['0.60 ± 0.03', '0.40 ± 0.03']
+    """
+    weights, stderr = recovery.weights, recovery.weights_stderr
+    if len(weights) == 1 or (stderr is None and not np.ptp(weights)):
+        return []
+    errors = np.full(len(weights), np.nan) if stderr is None else stderr
+    least = min((e for e in errors if 0 < e < 1), default=1.0)
+    places = min(max(SHARE_PLACES, -math.floor(math.log10(least))), MOST_SHARE_PLACES)
+    return [
+        f"{share:.{places}f}" + (f" ± {error:.{places}f}" if math.isfinite(error) else "")
+        for share, error in zip(weights, errors, strict=True)
+    ]
+
+
 def _headline(recovery: Recovery) -> str:
-    shares = ""
-    if np.ptp(recovery.weights):
-        *first, last = (f"{share:.2f}" for share in recovery.weights)
-        shares = f", shares {', '.join(first)} and {last}"
-    error = error_text(recovery.error_bound)
-    return f"{recovery.status}: {STATUSES[recovery.status]}; {recovery.queries:,} answers, {error}{shares}"
+    error, shares = error_text(recovery.error_bound), shares_of(recovery)
+    *first, last = shares or [""]
+    told = f", shares {', '.join(first)} and {last}" if shares else ""
+    return f"{recovery.status}: {STATUSES[recovery.status]}; {recovery.queries:,} answers, {error}{told}"
 
 
 def _rows(recovery: Recovery, listed: list[int], names: Sequence[str] | None) -> list[Row]:
