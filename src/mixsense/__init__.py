@@ -1,4 +1,4 @@
-"""Recover sparse linear models from an oracle that answers each question with one of two, at random.
+"""Recover sparse linear models from an oracle that answers each question with one of them, at random.
 
 >>> import mixsense as ms
 >>> oracle = ms.SimulatedOracle(ms.random_pair(100, 5, gap=5.0, seed=1), sigma=1.0, seed=2)
@@ -17,7 +17,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 
 def _public() -> dict[str, str]:

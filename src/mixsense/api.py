@@ -54,13 +54,14 @@ def recover(
         Allowed probability of failure.
     method : str or callable
         "frugal" (our own; README has what it saves), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
-        both) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
+        all) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
     models : int or "auto"
         How many vectors there are. "auto" finds as many as the answers support, from 1 to 6, with "frugal"; the
-        paper's methods take 2 then, and "noiseless" what the distinct answers show. A number insists.
-    weights : sequence of float, optional
-        Shares of the vectors, or "equal". Left out they are estimated by "frugal"; the paper's methods assume equal
-        ones.
+        paper's methods take 2 then, and "noiseless" what the distinct answers show. A number insists: if the answers
+        support another one, the status is "uncertain", or "single" with equal rows. See docs/models.md.
+    weights : sequence of float or str, optional
+        Shares of the vectors, "equal" or "estimate". Left out they are estimated by "frugal"; the paper's methods
+        assume equal ones.
     max_queries : int, optional
         Hard limit on the number of answers, never exceeded.
     seed : int, optional

@@ -1,4 +1,4 @@
-"""The statistics of the preflight: tests that hold for answers from two linear models at random, plus noise."""
+"""The statistics of the preflight: tests that hold for answers from linear models at random, plus noise."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, fl
 
 
 def misfit(lines: Array, blur: float) -> float:
-    """Return the mean over lines of log(square error of two straight lines / that of two values at each stop)."""
+    """Return the mean over lines of log(square error of two straight lines / that of two values at each stop).
+
+    More than two models leave both errors large, and their ratio small: then the test sees less.
+    """
     found = [math.log((_two_lines(y) + y.size * blur) / (_two_values(y) + y.size * blur + 1e-300)) for y in lines]
     return float(np.mean(found))
 

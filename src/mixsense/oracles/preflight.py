@@ -1,6 +1,6 @@
 """A look at an oracle before it is asked: whether it is constant, cached, sticky, or not linear over the box.
 
-Each check holds for an oracle that answers with one of two linear models at random, plus noise: the mean of its answers
+Each check holds for an oracle that answers with one of several linear models at random, plus noise: the mean of its answers
 is then linear in the query, although no single answer is.
 """
 
@@ -78,11 +78,11 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     -----
     *Linear*: along a line the mean of the answers is linear and the mean of their squares a parabola, for every mixture
     of linear models with noise of constant size; the second and third differences are tested by t over repeated lines.
-    If the noise is small, the answers themselves must lie on two straight lines.
+    If the noise is small, the answers of two models must themselves lie on two straight lines.
     *Cached*: one query gives exactly one number, its neighbours do not lie on a line. *Constant*: the answers at 32
     places differ neither in level (Kruskal–Wallis) nor in spread (permutation test). *Sticky*: at the same queries, new
     callers see a larger spread than one caller does (permutation test).
-    What cannot be told apart: one model; two that differ by less than the noise; a rare second model (below a share of
+    What cannot be told apart: one model; several that differ by less than the noise; a rare model (below a share of
     about 10 %); and a routing by something that a new connection does not change, such as our address or key.
 
     Examples
@@ -214,8 +214,8 @@ class _Look:
             text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, give a smaller box"
             self.say("linear", PROBLEM, text)
         elif misfit(lines, blur) > MISFIT:
-            text = "the answers along lines through the box do not lie on two straight ones"
-            self.say("linear", PROBLEM, f"not two linear models: {text}: {_straighten(lines)}")
+            text = "the answers along lines through the box do not lie on straight ones"
+            self.say("linear", PROBLEM, f"not linear models: {text}: {_straighten(lines)}")
         elif p < SIGNIFICANCE:
             text = f"lines through the box bend by {bend:.0%} of the range of the answers (p = {p:.1g})"
             self.say("linear", PROBLEM, f"not linear: {text}: {_straighten(lines)}")
@@ -227,7 +227,7 @@ class _Look:
             self.say("models", OK, "the spread of the answers depends on the inputs: there is more than one model")
             return
         what = "a second model is not seen" if random else "one model is seen"
-        why = "there is only one, or two that differ by less than the noise, or we are always sent to the same"
+        why = "there is only one, or they differ by less than the noise, or we are always sent to the same"
         self.say("models", NOTE, f"{what}: {why}")
 
     def sticky(self, oracle: Callers) -> None:

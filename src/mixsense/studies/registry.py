@@ -94,8 +94,8 @@ def create_study(
     name : str
         Name of the study in this database.
     n, **arguments
-        As for `recover`: gamma, k, sigma, eta, method, weights, max_queries, seed, features, box, intercept, and what
-        the method takes besides.
+        As for `recover`: gamma, k, sigma, eta, method, models, weights, max_queries, seed, features, box, intercept,
+        and what the method takes besides.
     units : sequence of str, optional
         The unit of each feature, to be shown with the questions.
     answer_range : pair of float, optional

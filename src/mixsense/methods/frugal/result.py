@@ -67,7 +67,7 @@ class Report:
         candidates : Candidates
             The fits to all answers.
         bound : float
-            Bound on the error; infinite while one model or two is not settled.
+            Bound on the error; infinite while the number of models is not settled.
         reached : bool
             The bound is within the precision that was asked for.
         """
