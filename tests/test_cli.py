@@ -68,6 +68,7 @@ def test_every_exit_code_has_one_meaning():
     assert rows == [(str(code.value), meaning) for code, meaning in MEANINGS.items()]
     assert list(MEANINGS) == list(ExitCode)
     assert set(BY_STATUS) == set(STATUSES)
+    assert [BY_STATUS[status].value for status in STATUSES] == [0, 7, 3, 8, 3]
     lines = [f"{code.value} {meaning}" for code, meaning in MEANINGS.items()]
     for name, text in commands().items():
         said = text.removeprefix("Exit codes: ").removesuffix(".").split("; ")
@@ -130,15 +131,76 @@ def test_demo_says_when_another_number_of_vectors_is_found():
 
 
 def test_recover_needs_only_n(tmp_path):
-    done = mixsense("recover", "--simulate", "--n", "30", "--gamma", "0.4", "--weights", "estimate", cwd=tmp_path)
+    done = mixsense("recover", "--simulate", "--n", "30", "--gamma", "0.4", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("certified")
+    assert re.search(r"shares 0\.\d\d ± 0\.\d\d and 0\.\d\d ± ", done.stdout)  # what is not told is estimated
     for options, words in (
-        (["--weights", "a,b"], "give two shares"),
+        (["--weights", "a,b"], "give shares such as 0.5,0.3,0.2, or equal, or estimate"),
+        (["--models", "some"], "--models is 'some': give a number from 1 to 6, or auto"),
+        (["--models", "7"], "models is 7; it must be at most 6"),
+        (["--models", "0"], "models is 0"),
+        (["--models", "3", "--weights", "0.5,0.5"], "weights has 2 entries, models is 3"),
         (["--batch", "9"], "does not go with --method frugal"),
     ):
         done = mixsense("recover", "--simulate", *options)
         assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+
+
+FEW = ["recover", "--simulate", "--n", "12", "--k", "3", "--gap", "10", "--gamma", "0.5", "--quiet"]
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "status", "columns"),
+    [
+        (["--models", "3", "--weights", "estimate"], 0, "certified", 3),
+        (["--weights", "0.5,0.3,0.2"], 0, "certified", 3),  # their number tells that of the models
+        (["--weights", "1"], 7, "single", 1),
+        (["--models", "3", "--max-queries", "60", "--gamma", "none"], 3, "budget", 3),
+    ],
+)
+def test_recover_tells_how_many_models_there_are(told, code, status, columns, tmp_path):
+    done = mixsense(*FEW, *told, "--out", "r.json", "--plot", "r.png", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert done.stdout.startswith(f"{status}: ")
+    assert done.stdout.splitlines()[1].split()[1:] == " ".join(f"vector {i + 1}" for i in range(columns)).split()
+    assert ("shares" in done.stdout) == (code == 0)
+    assert "worst l2 error against the simulated truth" in done.stdout
+    assert len(json.loads((tmp_path / "r.json").read_text())["vectors"]) == columns
+    assert (tmp_path / "r.png").exists()
+
+
+def test_a_simulation_may_have_other_models_than_are_found(tmp_path):
+    """Another number is told and drawn after the answers were paid for: it is no mistake of the user's."""
+    (tmp_path / "mylab.py").write_text(
+        "import numpy as np, mixsense as ms\n"
+        "def search(problem, rng):\n"
+        "    yield from ()\n"
+        "    return ms.Recovery(np.eye(2, problem.n), status='uncertain')\n"
+    )
+    told = ["--method", "mylab:search", "--models", "3", "--plot", "r.png"]
+    done = mixsense(*FEW, *told, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (8, "")
+    assert done.stdout.endswith("the simulated truth has 3 vectors, 2 were found\n")
+    assert (tmp_path / "r.png").exists()
+
+
+def test_a_record_of_two_models_goes_on_as_such(tmp_path):
+    """Before 0.4.0 a record said nothing of models, and shares that were left out were equal."""
+    args = [*FEW, "--record", "r.jsonl"]
+    done = mixsense(*args, "--models", "2", "--weights", "equal", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, *lines = (tmp_path / "r.jsonl").read_text().splitlines()
+    old = json.loads(first)
+    del old["run"]["models"]
+    old["run"]["weights"] = None
+    (tmp_path / "r.jsonl").write_text("\n".join([json.dumps(old), *lines, ""]))
+    for told, differ in (([], "models"), (["--models", "2"], "weights"), (["--models", "3"], "models")):
+        refused = mixsense(*args, *told, cwd=tmp_path)
+        assert (refused.returncode, f"another run ({differ} differ)" in refused.stderr) == (2, True), refused.stderr
+    again = mixsense(*args, "--models", "2", "--weights", "equal", cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 1 + len(lines)
 
 
 def test_recover_simulated_writes_the_result(tmp_path):
@@ -216,7 +278,7 @@ def test_options_of_a_method_of_ones_own(tmp_path):
     flags = [word for part in given for word in ("--option", part)]
     method = ["--method", "mylab:search", "--m", "7", "--out", "r.json", "--record", "r.jsonl"]
     done = mixsense("recover", "--simulate", "--n", "4", *method, *flags, cwd=tmp_path)
-    assert done.returncode == 3, done.stderr
+    assert done.returncode == 8, done.stderr  # uncertain
     told = {"m": 7, "a": 3, "b": 0.5, "c": True, "d": "word", "e": "3", "f": [1, 2], "g": "", "h": "x=y"}
     assert told.items() <= json.loads((tmp_path / "r.json").read_text())["diagnostics"].items()
     done = mixsense("recover", "--simulate", "--n", "4", *method, *flags, "--option", "z=1", cwd=tmp_path)

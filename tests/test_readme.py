@@ -43,6 +43,16 @@ def test_python_example_prints_what_the_readme_shows():
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
 
 
+def test_the_example_of_three_models_prints_what_the_readme_shows():
+    code, shown = re.search(r"```python\n(hidden = .*?)```\n\n```\n(.*?)```", README, re.S).groups()
+    printed, scope = io.StringIO(), {"ms": mixsense}
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), scope)
+    assert_alike(printed.getvalue(), shown)
+    assert scope["r"].vectors.shape == scope["hidden"].shape
+    assert mixsense.match_error(scope["r"].vectors, scope["hidden"]) < 0.2
+
+
 def test_the_plan_is_what_the_readme_shows():
     command, shown = re.search(r"\$ mixsense (plan .*?)\n```\n\n```\n(.*?)```", README, re.S).groups()
     done = subprocess.run([sys.executable, "-m", "mixsense", *shlex.split(command)], capture_output=True, text=True)

@@ -150,8 +150,38 @@ def test_as_many_columns_as_vectors():
     three = ms.Recovery(np.eye(3), "budget", weights=[0.5, 0.3, 0.2])
     assert three.summary().splitlines()[0].endswith("shares 0.50, 0.30 and 0.20")
     assert three.summary().splitlines()[1].split() == "coefficient vector 1 vector 2 vector 3".split()
+    assert three.plot().figure.axes[2].get_title() == "recovered: vector 3, share 0.20"
     assert three._repr_html_().count("<th>") == 4
     assert ms.Recovery(np.ones((1, 2)), "single").summary().splitlines()[1].split() == ["coefficient", "vector", "1"]
+
+
+@pytest.mark.parametrize(
+    ("stderr", "text"),
+    [
+        ([0.02, 0.02, 0.012], "shares 0.52 ± 0.02, 0.30 ± 0.02 and 0.18 ± 0.01"),
+        ([0.002, 0.0021, 0.0016], "shares 0.520 ± 0.002, 0.300 ± 0.002 and 0.180 ± 0.002"),
+        ([1e-9, 0.0, 0.2], "shares 0.5200 ± 0.0000, 0.3000 ± 0.0000 and 0.1800 ± 0.2000"),
+        ([math.nan, math.inf, 0.03], "shares 0.52, 0.30 and 0.18 ± 0.03"),
+        (None, "shares 0.52, 0.30 and 0.18"),
+    ],
+)
+def test_shares_are_told_with_their_errors(stderr, text):
+    r = ms.Recovery(np.eye(3), "certified", weights=[0.52, 0.3, 0.18], weights_stderr=stderr)
+    assert r.summary().splitlines()[0].endswith(f"no error bound, {text}")
+    assert text in r._repr_html_()
+    assert ms.Recovery.from_json(r.to_json()) == r
+
+
+def test_shares_that_tell_nothing_are_not_shown():
+    one = ms.Recovery(np.ones((1, 3)), "single", weights_stderr=[0.0])
+    rows = ms.Recovery(np.ones((3, 3)), "single")  # as many as were asked for, all equal
+    known = ms.Recovery(np.eye(3), "certified")  # equal, and not estimated
+    for r in (one, rows, known):
+        assert "share" not in r.summary()
+    found = ms.Recovery(np.eye(2), "certified", weights=[0.5, 0.5], weights_stderr=[0.01, 0.01])
+    assert "shares 0.50 ± 0.01 and 0.50 ± 0.01" in found.summary()
+    for r in (one, rows):
+        assert "one vector only; each row is that vector" in r.summary()
 
 
 def test_html_is_escaped():
@@ -316,14 +346,35 @@ def test_pictures_show_truth_left_and_recovered_right():
 
     axes = FULL.plot(VECTORS[::-1])
     titles = [a.get_title() for a in axes.figure.axes]
-    assert titles == ["truth: vector 1", "recovered: vector 1", "truth: vector 2", "recovered: vector 2"]
+    # Numbered as in the table: the second one is nearest to the first true one.
+    assert titles == ["truth: vector 1", "recovered: vector 2", "truth: vector 2", "recovered: vector 1"]
     assert len(FULL.plot().figure.axes) == 2
     three = ms.Recovery(np.eye(3), "budget")
     axes = three.plot(np.eye(3)[[1, 2, 0]])
     assert len(axes.figure.axes) == 6
     assert axes.lines[0].get_xdata() == [0]  # the third true vector is the first one found
-    with pytest.raises(ms.InvalidInput, match="they must be equal"):
-        three.plot(np.ones((2, 3)))
+    with pytest.raises(ms.InvalidInput, match="they must be equal in length"):
+        three.plot(np.ones((3, 2)))
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("found", "true", "titles"),
+    [
+        (1, 3, ["truth: vector 1", "truth: vector 2", "truth: vector 3", *["recovered: vector 1"] * 3]),
+        (3, 2, ["truth: vector 1", "truth: vector 2", *(f"recovered: vector {i}" for i in (1, 2, 3))]),
+        (2, 3, ["truth: vector 1", "truth: vector 2", "truth: vector 3", *(f"recovered: vector {i}" for i in (1, 2))]),
+        (5, 5, [f"{name}: vector {i}" for name in ("truth", "recovered") for i in range(1, 6)]),
+    ],
+)
+def test_a_picture_of_other_numbers_of_vectors(found, true, titles):
+    import matplotlib.pyplot as plt
+
+    last = ms.Recovery(np.eye(found, 6), "uncertain", stderr=np.ones((found, 6))).plot(np.eye(true, 6))
+    shown = [axes.get_title() for axes in last.figure.axes if axes.get_visible()]
+    assert sorted(shown) == sorted(titles)
+    assert last.get_visible()
+    assert last.get_xlabel() == "coefficient"
     plt.close("all")
 
 

@@ -1,7 +1,7 @@
 """A look at an oracle before it is asked: whether it is constant, cached, sticky, or not linear over the box.
 
-Each check holds for an oracle that answers with one of several linear models at random, plus noise: the mean of its answers
-is then linear in the query, although no single answer is.
+Each check holds for an oracle that answers with one of several linear models at random, plus noise: the mean of its
+answers is then linear in the query, although no single answer is.
 """
 
 from __future__ import annotations
