@@ -146,8 +146,9 @@ def _telling(record: Path | None) -> Iterator[None]:
 
 def _run_of(record: Path) -> dict[str, Any]:
     """Return which run a record is of; nothing if there is no record, or none that can be read."""
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
-        return dict(json.loads(file.readline())["run"])
+    if record.is_file():  # a pipe would be waited for
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
+            return dict(json.loads(file.readline())["run"])
     return {}
 
 
