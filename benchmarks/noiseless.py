@@ -31,7 +31,7 @@ def main() -> None:
         for seed in SEEDS:
             pair = ms.random_pair(n, k, gap=3.0, seed=seed)
             oracle = ms.SimulatedOracle(pair, sigma=0.0, seed=[seed, 1])
-            r = ms.recover(oracle, n, k=k, sigma=0.0, method="noiseless", seed=[seed, 2])
+            r = ms.recover(oracle, n, k=k, sigma=0.0, method="noiseless", models=2, seed=[seed, 2])
             used.append(r.queries)
             errors.append(ms.match_error(r.vectors, pair) / np.linalg.norm(pair, axis=1).max())
         story = r.diagnostics

@@ -51,7 +51,7 @@ def batch_equals_loop(estimate: Estimator):
     y = sample(4, shape=(3, 50, 700), delta=1.0)  # more than one block, some with variance below σ²
     sigma = np.linspace(0.9, 1.1, 50)
     together = estimate(y, sigma)
-    assert together.value.shape == together.stderr.shape == (3, 50, 2)
+    assert together.value.shape == together.stderr.shape == (3, 50, together.value.shape[-1])
     for i in np.ndindex(3, 50):
         alone = estimate(y[i], sigma[i[1]])
         np.testing.assert_array_equal(alone.value, together.value[i])
@@ -71,7 +71,7 @@ def ascending_finite_and_frozen(estimate: Estimator):
     for delta in (0.0, 0.5, 2.0, 10.0, 1e6):
         for T in (2, 3, 7, 200):
             means = estimate(sample(6, shape=(50, T), delta=delta), 1.0)
-            assert np.all(means.value[..., 0] <= means.value[..., 1])
+            assert np.all(np.diff(means.value, axis=-1) >= 0)
             assert np.all(np.isfinite(means.value))
             assert np.all(np.isfinite(means.stderr) & (means.stderr > 0))
     with pytest.raises(ValueError, match="read-only"):
@@ -79,7 +79,7 @@ def ascending_finite_and_frozen(estimate: Estimator):
     with pytest.raises(AttributeError):
         means.value = 0
     constant = estimate(np.full(5, 3.0), 1.0)
-    np.testing.assert_array_equal(constant.value, [3.0, 3.0])
+    np.testing.assert_array_equal(constant.value, np.full_like(constant.value, 3.0))
 
 
 def error_like_one_over_root_T(estimate: Estimator):

@@ -43,7 +43,7 @@ MISTAKES = [
     ({"sigma": 1j}, "it must be a real number"),
     ({"sigma": 0.0}, "use method='noiseless'"),
     ({"sigma": 0.0, "method": "single"}, "use method='noiseless'"),
-    ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='paper'"),
+    ({"sigma": 1.0, "method": "noiseless", "batch": ...}, "use method='frugal'"),
     ({"gamma": 0.0}, "gamma is 0; it must be above 0"),
     ({"gamma": 0.0, "sigma": None}, "it must be above 0: the precision asked for, e.g. 0.1 (0 needs sigma=0"),
     ({"gamma": 0.0, "sigma": 0.0}, "use method='noiseless'"),
@@ -109,9 +109,17 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.SimulatedOracle(PAIR, seed="x"), "give a whole number of at least 0"),
         (lambda: ms.Recovery.from_json('{"mixsense": 1, "vectors": [[1], [1, 2]]}'), "not a mixsense result"),
         (lambda: ms.recover(oracle(), **(GOOD | {"sigma": None, "constants": "theory"})), "known sigma; give it"),
-        (lambda: ms.recover(42, **GOOD), "needed is a callable oracle(queries, repeats)"),
+        (lambda: ms.recover(42, **GOOD), "give a callable oracle(queries, repeats)"),
         (lambda: ms.recover((DATA, DATA[:, 0]), 20), "data you already have: ms.ReplayOracle([(queries, answers)])"),
+        (lambda: ms.recover((DATA, DATA[:, 0]), 20), "oracle is a tuple of length 2: give a callable"),
         (lambda: ms.ReplayOracle((DATA, DATA[:, 0])), "give a list of pairs, [(queries, answers)]"),
+        (
+            lambda: ms.ReplayOracle((DATA, DATA[:, 0])),
+            "a part of it is an array of shape (50, 20), which is not a pair",
+        ),
+        (lambda: ms.ReplayOracle((DATA[:2], DATA[:2])), "a part of it is an array of shape (2, 20), which is not"),
+        (lambda: ms.ReplayOracle(DATA), "the record is an array of shape (50, 20): give a list of pairs"),
+        (lambda: ms.ReplayOracle({"queries": DATA}), "the record is a dict of length 1: give a list of pairs"),
         (lambda: ms.ReplayOracle([(DATA, DATA[:, 0])]), "answers (50,) do not match"),
         (lambda: ms.ReplayOracle(None), "the record is None: give a list of pairs"),
         (lambda: ms.ReplayOracle("a.jsonl"), "give a list of pairs"),
@@ -121,17 +129,17 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.ReplayOracle([(DATA, DATA.astype(str))]), "answers must be real numbers"),
         (lambda: ms.ReplayOracle([(DATA, 1j * DATA)]), "answers must be real numbers"),
         (lambda: ms.ReplayOracle([([[1.0]], [[10**400]])]), "answers must be real numbers"),
-        (lambda: ms.ReplayOracle([], then=5), "then is 5; needed is an oracle"),
+        (lambda: ms.ReplayOracle([], then=5), "then is 5: give an oracle"),
         (lambda: ms.ReplayOracle([])("abc", 1), "queries must be real numbers"),
         (lambda: oracle()([[1.0], [1.0, 2.0]], 1), "queries must be real numbers: this oracle takes (q, 20)"),
         (lambda: oracle()([[None] * 20], 1), "queries must be real numbers"),
         (lambda: oracle()(np.full((1, 20), np.nan), 1), "queries[0, 0] is nan"),
         (lambda: oracle().skip(-1), "count is -1; it must be at least 0"),
-        (lambda: ms.SimulatedOracle([1.0, 2.0]), "needed is (L, n)"),
+        (lambda: ms.SimulatedOracle([1.0, 2.0]), "it must be (L, n)"),
         (lambda: ms.SimulatedOracle([[1.0], [np.nan]]), "vectors[1, 0] is nan"),
-        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers: needed is (L, n)"),
+        (lambda: ms.SimulatedOracle([["a"], ["b"]]), "must be real numbers: give (L, n)"),
         (lambda: ms.SimulatedOracle([[1.0, 2.0], [1.0]]), "vectors of equal length"),
-        (lambda: ms.SimulatedOracle([[True], [False]]), "must be real numbers: needed is (L, n)"),
+        (lambda: ms.SimulatedOracle([[True], [False]]), "must be real numbers: give (L, n)"),
         (lambda: ms.SimulatedOracle(PAIR, sigma=-1), "it must be at least 0"),
         (lambda: ms.SimulatedOracle(PAIR, weights="estimate"), "the shares have to be known here"),
         (lambda: oracle()(np.ones((2, 3)), 1), "this oracle takes (q, 20)"),
@@ -140,8 +148,9 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.random_pair(5, 2, gap=0.0), "gap is 0; it must be above 0"),
         (lambda: ms.random_pair(5, 3, gap=1.0, overlap=0), "give one between 1 and 3"),
         (lambda: ms.match_error(np.ones((2, 3)), np.ones((2, 4))), "they must be equal"),
-        (lambda: ms.match_error(np.ones(3), np.ones(3)), "needed is (L, n)"),
+        (lambda: ms.match_error(np.ones(3), np.ones(3)), "it must be (L, n)"),
         (lambda: ms.Recovery.from_json("{}"), "give the text that to_json() returned"),
+        (lambda: ms.Recovery.from_json('{"mixsense": 1}'), "not a mixsense result ('vectors' is missing)"),
         (lambda: ms.Recovery.from_json("no"), "not a mixsense result"),
         (lambda: ms.Recovery.from_json('{"mixsense": 99}'), "this program reads format 1"),
         (lambda: ms.Recovery(PAIR, "fine"), "it must be one of certified"),
@@ -162,7 +171,7 @@ def test_a_mistake_elsewhere_is_told_too(call, message):
 
 def test_noisy_answers_to_the_noiseless_method_are_noticed_and_kept():
     asked = oracle()
-    with pytest.raises(ms.ModelError, match="use method='paper'") as caught:
+    with pytest.raises(ms.ModelError, match="use method='frugal' if they are noisy") as caught:
         ms.recover(asked, 20, k=2, method="noiseless", seed=1)
     assert isinstance(caught.value, RuntimeError)
     assert sum(len(part) for part in caught.value.record) == asked.count > 0

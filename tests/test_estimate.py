@@ -60,7 +60,7 @@ def test_the_distance_is_inside_its_limits(gap):
         X = np.random.default_rng(seed).standard_normal((80, 40))
         batches = Batches(80)
         drive(batches.top_up(X, 100, "", None), ms.SimulatedOracle(pair, seed=seed))
-        found = estimate.measure_gap(batches, 1.0, 0.05)
+        found = estimate.measure_gap(batches, Accuracy(1.0, 0.1, 5.0, PRACTICAL), 0.05)
         misses += not found.low <= gap <= found.high
     assert misses <= 7
 
@@ -116,3 +116,50 @@ def test_what_the_distance_decides():
     assert one_is_enough(sure, accuracy(4.1))
     assert not one_is_enough(sure, accuracy(4.1, batch=50))
     assert not one_is_enough(sure, accuracy(1.0))
+
+
+# -- more than two vectors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("L", [3, 5])
+def test_the_distance_of_several_vectors_is_inside_its_limits(L):
+    # The root mean square over all pairs; as for two, at most 7 of 40 misses of 95 % limits.
+    misses = 0
+    for seed in range(40):
+        vectors = ms.random_models(L, 40, 3, gap=3.0, seed=seed)
+        true = math.sqrt(np.mean([np.sum((a - b) ** 2) for i, a in enumerate(vectors) for b in vectors[:i]]))
+        X = np.random.default_rng(seed).standard_normal((80, 40))
+        batches = Batches(80)
+        drive(batches.top_up(X, 100, "", None), ms.SimulatedOracle(vectors, seed=seed))
+        found = estimate.measure_gap(batches, Accuracy(1.0, 0.1, 5.0, PRACTICAL, models=L), 0.05)
+        misses += not found.low <= true <= found.high
+    assert misses <= 7
+
+
+def test_several_means_are_within_gamma_and_close_ones_stop_at_the_limit():
+    # 200 queries with means 0, 5, 12 and one with means that coincide; each may fail with probability 1 %.
+    X = np.concatenate([np.ones((200, 1)), np.zeros((1, 1))])
+    oracle = ms.SimulatedOracle([[0.0], [5.0], [12.0]], sigma=1.0, seed=4)
+    accuracy = Accuracy(1.0, 0.3, math.log(100), PRACTICAL, models=3)
+    batches = Batches(len(X))
+    means, _ = drive(estimate.test_and_estimate(X, accuracy, batches), oracle)
+    assert means.regimes() == {"moments": 0, "single": 0, "em": 201}
+    assert np.sum(np.abs(means.mu[:200] - [0, 5, 12]).max(axis=1) > 0.3) <= 8  # Pr(Bin(200, 0.01) > 8) = 2e-4
+    assert batches.sizes[-1] == math.ceil(accuracy.most_samples)
+    assert batches.sizes[:200].max() < batches.sizes[-1] / 2
+
+
+def test_one_gaussian_where_gamma_is_coarse():
+    oracle = ms.SimulatedOracle([[0.0], [0.1], [0.2]], sigma=0.5, seed=5)
+    accuracy = Accuracy(0.5, 2.0, math.log(100), PRACTICAL, models=3)
+    means, _ = drive(estimate.test_and_estimate(np.ones((20, 1)), accuracy), oracle)
+    assert means.regimes()["single"] == 20
+    np.testing.assert_array_equal(means.mu[:, 0], means.mu[:, 2])
+
+
+def test_numbers_of_samples_for_two_are_those_of_the_constants():
+    two, three = (Accuracy(1.0, 0.3, 5.0, PRACTICAL, models=models) for models in (2, 3))
+    assert two.test_samples == 20
+    assert three.test_samples == 30
+    assert two.pivot_ratio == PRACTICAL.pivot_ratio > three.pivot_ratio
+    assert two.single_fraction == PRACTICAL.single_fraction < three.single_fraction

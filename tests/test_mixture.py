@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -6,26 +8,34 @@ from hypothesis import strategies as st
 import estimator_contract as contract
 from estimator_contract import sample
 from mixsense.errors import InvalidInput
-from mixsense.mixture import em, em_step, median_of_means, moments, samples, single
+from mixsense.mixture import em, em_step, median_of_means, moments, samples, several_means, single
 
 
 def one(y, sigma):
     return single(y)
 
 
+def one_of_three(y, sigma):
+    return single(y, models=3)
+
+
 ESTIMATORS = {"em": em, "moments": moments, "single": one}
+MORE = {"em of three": partial(em, models=3), "em of one": partial(em, models=1), "single for three": one_of_three}
 
 
 def log_likelihood(y, means, sigma=1.0):
-    """Straight from the density, for means (..., 2) and samples (..., T)."""
+    """Straight from the density, for means (..., L) and samples (..., T)."""
     r = (y[..., None] - means[..., None, :]) / sigma
-    return np.sum(np.logaddexp(*np.moveaxis(-0.5 * r**2, -1, 0)) - np.log(2 * sigma * np.sqrt(2 * np.pi)), axis=-1)
+    density = np.logaddexp.reduce(-0.5 * r**2, axis=-1)
+    return np.sum(density - np.log(means.shape[-1] * sigma * np.sqrt(2 * np.pi)), axis=-1)
 
 
 @pytest.mark.parametrize("check", contract.CONTRACT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_contract(name, check):
-    check(ESTIMATORS[name])
+    if name == "em of three" and check is contract.error_like_one_over_root_T:
+        pytest.skip("the centre of three means is not that of the two that this check draws from")
+    check((ESTIMATORS | MORE)[name])
 
 
 batches = st.builds(
@@ -195,3 +205,74 @@ def test_too_many_groups_says_how_many_samples_are_missing():
     with pytest.raises(InvalidInput, match="has 5 samples; 4 groups need 8: ask for 3 more") as caught:
         moments(np.arange(5.0), 1.0, batches=4)
     assert caught.value.samples == 5
+
+
+# -- more than two means ---------------------------------------------------------------------------------------
+
+SEVERAL = [
+    (0.0, 0.0, 0.0),
+    (0.0, 0.0, 3.0),
+    (0.0, 1.0, 5.0),
+    (0.0, 2.0, 4.0),
+    (0.0, 5.0, 12.0),
+    (0.0, 0.5, 5.0, 9.0),
+    (0, 3, 6, 9, 12),
+]
+
+
+def several(seed, means, shape):
+    rng = np.random.default_rng(seed)
+    return np.asarray(means)[rng.integers(len(means), size=shape)] + rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("truth", SEVERAL, ids=str)
+@pytest.mark.parametrize("T", [6, 30, 300])
+def test_several_means_are_a_fixed_point_and_beat_the_truth(truth, T):
+    y, L = several(T, truth, (100, T)), len(truth)
+    means = em(y, 1.0, models=L)
+    assert means.value.shape == means.stderr.shape == (100, L)
+    done = means.converged
+    assert done.mean() >= 0.99
+    np.testing.assert_allclose(em_step(y, means.value, 1.0)[done], means.value[done], atol=1e-6)
+    np.testing.assert_allclose(means.loglik, log_likelihood(y, means.value), rtol=1e-9, atol=1e-7)
+    beaten = means.loglik >= log_likelihood(y, np.broadcast_to(np.asarray(truth, float), (100, L))) - 1e-9
+    assert beaten.mean() >= 0.99  # a local maximum below the truth is rare
+
+
+@pytest.mark.parametrize("truth", SEVERAL, ids=str)
+def test_standard_errors_of_several_means_cover(truth):
+    # As for two means: 95.4 % of a normal law. Over 700 batches a binomial standard error is 0.8 %, four of them and
+    # 1.5 % for the law's not being normal give 4.7 %; where means coincide the errors are conservative by design.
+    means = em(several(19, truth, (700, 600)), 1.0, models=len(truth))
+    covered = np.mean(np.abs(means.value - truth) <= 2 * means.stderr, axis=0)
+    assert np.all(covered > 0.907), covered
+    if min(np.diff(truth)) >= 2:
+        assert np.all(covered < 0.99), covered
+
+
+def test_two_means_are_those_of_the_general_likelihood():
+    # The two ways to the same maximum, of which the one for two is faster.
+    y = sample(20, shape=(200, 150), delta=2.0)
+    two = em(y, 1.0)
+    z = y - y.mean(axis=1, keepdims=True)
+    top = several_means.maximise(z, 2, 1e-10, 500)
+    np.testing.assert_allclose(top.mu + y.mean(axis=1, keepdims=True), two.value, atol=1e-7)
+
+
+def test_one_mean_is_the_sample_mean():
+    y = sample(21, shape=(5, 40))
+    means = em(y, 2.0, models=1)
+    np.testing.assert_allclose(means.value[:, 0], y.mean(axis=1))
+    np.testing.assert_allclose(means.stderr, 2.0 / np.sqrt(40))
+
+
+def test_moments_are_for_two_means():
+    with pytest.raises(InvalidInput, match=r"models is 3: mean and variance determine two means only; use mixture\.em"):
+        moments(sample(22), 1.0, models=3)
+
+
+@pytest.mark.parametrize("models", [0, -1, 2.5, "2", None, True])
+def test_bad_models(models):
+    for call in (lambda y: em(y, 1.0, models=models), lambda y: single(y, models=models)):
+        with pytest.raises(InvalidInput, match="models is"):
+            call(sample(23))

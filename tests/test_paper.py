@@ -198,7 +198,8 @@ def perturbed(rng, means, gamma):
     """Ascending estimates of means (q, 2), each off by at most γ, a third of them by exactly ±γ."""
     noise = np.clip(rng.uniform(-1.5, 1.5, means.shape), -1, 1) * gamma
     mu = np.sort(means + noise, axis=1)
-    return estimate.Estimates(mu, gamma * rng.uniform(0.1, 1.0, mu.shape), np.zeros(len(mu), dtype=np.intp))
+    zeros = np.zeros(len(mu), dtype=np.intp)
+    return estimate.Estimates(mu, gamma * rng.uniform(0.1, 1.0, mu.shape), zeros, zeros)
 
 
 def printed_verdict(first, pivot, total, difference, gamma):
@@ -226,10 +227,10 @@ def test_lemma_5_align_pair(collide):
         gaps = np.where(np.abs(gaps).min(axis=0) < 9 * gamma, 2 * gaps, gaps)
     a, b = (rng.normal(0, 20, (trials, 1)) + np.stack([0 * gap, gap], axis=1) for gap in gaps)
     first, pivot, total, difference = (perturbed(rng, means, gamma) for means in (a, b, a + b, a - b))
-    margin, misfit = align_pair(first, pivot, total, difference)
+    orders = align_pair(first, pivot, total, difference)
     same = np.sign(gaps[0]) == np.sign(gaps[1])
-    np.testing.assert_array_equal(margin > 0, same)
-    assert misfit.max() <= PRACTICAL.align_tolerance * gamma * (1 + 1e-9)
+    np.testing.assert_array_equal(orders.place[:, 0] == 0, same)
+    assert orders.misfit.max() <= PRACTICAL.align_tolerance * gamma * (1 + 1e-9)
     np.testing.assert_array_equal(printed_verdict(first, pivot, total, difference, gamma), same)
 
 
@@ -274,7 +275,7 @@ def aligned():
         oracle, X = ms.SimulatedOracle(pair, seed=100 + seed), gaussian(m, n, np.random.default_rng(200 + seed))
         means = drive(estimate.test_and_estimate(X, accuracy), oracle)[0]
         alignment = drive(align_all(X, means, accuracy, choose_pivot(means, accuracy)), oracle)[0]
-        u = np.stack(alignment.order(means.mu))
+        u = alignment.order(means.mu)
         runs.append(min(((X, beta, u) for beta in (pair, pair[::-1])), key=lambda run: worst_entry(*run)))
     return runs
 

@@ -62,7 +62,7 @@ def test_an_id_that_was_never_given(study, id_):
         ({"n": "three"}, "n is 'three'"),
         ({"gamma": -1}, "gamma is -1"),
         ({"gamma": np.nan}, "must be finite"),
-        ({"gamma": None}, "gamma and max_queries are both None"),
+        ({"gamma": None}, "gamma and max_queries are both missing"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"method": "paper", "k": 2, "constants": Odd()}, "odd has none: give plain values"),
         ({"colour": "red"}, "has no option 'colour'"),
@@ -131,5 +131,6 @@ def test_a_server_that_is_not_there_is_one_line_without_the_password():
     with pytest.raises(ms.StudyError, match="cannot be used") as caught:
         ms.load_study("postgresql://lab:secret@127.0.0.1:1/tea", "tea")
     assert "secret" not in one_line(caught.value)
+    assert caught.value.__context__ is None  # the driver's error knows the password
     assert as_url("postgres.db").database == "postgres.db"
     assert as_url("postgres://lab@host/tea") == as_url("postgresql+psycopg://lab@host/tea")

@@ -32,9 +32,9 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
         ms.run_study(study, failing, workers=1, batch=3)
     assert study.progress().total == 15
     for bad, words in (
-        (lambda queries, repeats: [["a"]], "convert them to float"),
+        (lambda queries, repeats: [["a"]], "return real numbers, as float"),
         (lambda queries, repeats: [[np.nan]], "answered nan"),
-        (lambda queries, repeats: [1.0, 2.0], "needed is shape"),
+        (lambda queries, repeats: [1.0, 2.0], "return shape"),
     ):
         with pytest.raises(ms.OracleError, match=words):
             ms.run_study(study, bad, workers=1)

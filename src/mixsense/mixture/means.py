@@ -17,10 +17,10 @@ class Means:
 
     Attributes
     ----------
-    value : array of shape (..., 2)
-        The two means, ascending.
-    stderr : array of shape (..., 2)
-        Their standard errors, finite also where the two means coincide.
+    value : array of shape (..., L)
+        The means, ascending.
+    stderr : array of shape (..., L)
+        Their standard errors, finite also where means coincide.
     iterations, converged, loglik : arrays of shape (...), or None
         `em` only: passes over the batch, whether the tolerance was reached, log likelihood at `value`.
     """

@@ -54,7 +54,7 @@ def median_of_means(y: ArrayLike, batches: int) -> Moments:
     return Moments(mean.reshape(shape), variance.reshape(shape))
 
 
-def moments(y: ArrayLike, sigma: ArrayLike, batches: int = 1) -> Means:
+def moments(y: ArrayLike, sigma: ArrayLike, batches: int = 1, models: int = 2) -> Means:
     """Solve for the two means from the mean and the variance of the samples.
 
     Parameters
@@ -64,6 +64,8 @@ def moments(y: ArrayLike, sigma: ArrayLike, batches: int = 1) -> Means:
         Noise level, one number or one for each batch.
     batches : int
         Groups of `median_of_means`; 1 takes the plain mean and variance.
+    models : int
+        L, the number of means: two. A mean and a variance tell no more of them.
 
     Returns
     -------
@@ -72,7 +74,8 @@ def moments(y: ArrayLike, sigma: ArrayLike, batches: int = 1) -> Means:
     Raises
     ------
     InvalidInput
-        If a group would hold fewer than two samples, `y` is not real and finite, or `sigma` not positive.
+        If a group would hold fewer than two samples, `y` is not real and finite, `sigma` not positive, or
+        `models` not 2.
 
     Notes
     -----
@@ -87,6 +90,10 @@ def moments(y: ArrayLike, sigma: ArrayLike, batches: int = 1) -> Means:
     >>> moments([-3.0, -1.0, 1.0, 3.0], sigma=1.0).value.round(3)
     array([-2.38,  2.38])
     """
+    if as_count("models", models) != 2:
+        raise InvalidInput(
+            f"models is {models}: mean and variance determine two means only; use mixture.em", models=models
+        )
     rows, shape = as_batches(y)
     sigmas = as_noise(sigma, rows, shape)
     mean, variance = (part.reshape(-1) for part in median_of_means(y, batches))

@@ -18,9 +18,9 @@ LARGEST_SAMPLE = 1e150
 """Larger samples are refused. Derived: their squares overflow."""
 
 
-def blocks(rows: NDArray[Any]) -> Iterator[slice]:
-    """Return slices of rows that hold about `BLOCK` samples each."""
-    size = max(1, BLOCK // rows.shape[1])
+def blocks(rows: NDArray[Any], models: int = 2) -> Iterator[slice]:
+    """Return slices of rows that hold about `BLOCK` samples each, fewer where each is weighed for many means."""
+    size = max(1, 2 * BLOCK // max(2, models) // rows.shape[1])
     return (slice(start, start + size) for start in range(0, len(rows), size))
 
 

@@ -169,7 +169,7 @@ NOTES = {
     "certified": "the default method with gamma = γ, until it is sure of it: enough in 9 runs of 10",
     "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
     "printed": "the appendix's scheme with its 2 log₂ m repeats",
-    "noiseless": 'exact, on average: method="noiseless"',
+    "noiseless": 'exact, on average: method="noiseless", models=2',
 }
 """What the number of each row means."""
 UNEQUAL = "assumes equal shares"

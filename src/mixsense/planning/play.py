@@ -92,7 +92,7 @@ def play(m: int, played: int, gap: float, accuracy: Accuracy, eta: float, rng: n
     d = gap * np.sort(np.abs(rng.standard_normal(played)))  # |⟨x, Δ⟩|
     size = accuracy.test_samples
     base = DrawnBatches(d, accuracy.sigma, size, rng)
-    while True:  # `two_vectors.measure_precision`
+    while True:  # `several_vectors.measure_precision`
         measured = gap_limits(base.variances(), base.sizes, accuracy.sigma, eta, queries=m)
         if gap_known(measured, size, accuracy):
             break

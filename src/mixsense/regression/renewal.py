@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,15 @@ from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.likelihood import explain
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits
+
+
+class _From(NamedTuple):
+    """Where a fit starts."""
+
+    beta: Array
+    sigma: float
+    weights: Array
+    rate: float
 
 
 def renew(
@@ -62,9 +72,7 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
     selections = tuning.ONE_MODEL_SELECTIONS
-    em = climb(
-        data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections
-    )
+    em = climb(data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
     return finish(em, "one vector")
 
 
@@ -137,10 +145,11 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
         before.score = _score_on(before, data)
         return before
     above, shares = old.several, expected.shares(L - 1)
-    rough = [(start, _loglik(start, above.sigma, shares, data)) for start in (*left_out(above.beta), merged(above.beta, above.weights))]
-    starts = sorted(rough, key=lambda each: -each[1])[: tuning.REFINED_OF_FEWER]
-    given = [(start, above.sigma, shares, above.rate) for start, _ in starts]
-    given += [(f.beta, f.sigma, f.weights, f.rate) for f in (before,) if f is not None and f.L == L - 1]
+    starts = [merged(above.beta, above.weights), *left_out(above.beta)]
+    starts.sort(key=lambda start: -_loglik(start, above.sigma, shares, data))
+    given = [_From(start, above.sigma, shares, above.rate) for start in starts[: tuning.REFINED_OF_FEWER]]
+    if before is not None and before.L == L - 1:
+        given.append(_From(before.beta, before.sigma, before.weights, before.rate))
     few = tuning.STEPS_OF_RIVAL
     return max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
 
@@ -172,11 +181,13 @@ def _one_more(
     """
     L = len(best.beta) + 1
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
-    before = [(f.beta, f.sigma, f.weights, f.rate, f.route) for f in old.fits.get(L, [])[:1]] if old else []
-    starts = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
-    new = [(start, sigma, weights, best.rate, route) for start, route in starts]
+    new = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
+    given = [(_From(start, sigma, weights, best.rate), route) for start, route in new]
+    if old and old.fits.get(L):
+        before = old.fits[L][0]
+        given.append((_From(before.beta, before.sigma, before.weights, before.rate), before.route))
     few = tuning.STEPS_OF_RIVAL
-    tried = [(_climbed(*start, data, expected, 1, few), route) for *start, route in (*before, *new)]
+    tried = [(_climbed(*start, data, expected, 1, few), route) for start, route in given]
     em, route = max(tried, key=lambda each: each[0].score)
     return _if_near(em, route, best, data, expected)
 

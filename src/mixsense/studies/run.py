@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import as_int
+from mixsense.checks import as_int, summed_up
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
@@ -69,7 +69,7 @@ def run_study(
     workers = as_int("workers", workers, 1, "how many calls of the oracle may run at the same time")
     batch = as_int("batch", batch, 1, "how many questions go into one call of the oracle")
     if not callable(oracle):
-        raise InvalidInput(f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats)", oracle=oracle)
+        raise InvalidInput(f"oracle is {summed_up(oracle)}: give a callable oracle(queries, repeats)", oracle=oracle)
     if take_over:
         study.release()
     with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:

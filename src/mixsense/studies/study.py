@@ -220,6 +220,16 @@ class Study:
         missing = f"the study goes on: {where}"
         return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
 
+    def distrust(self, why: str) -> None:
+        """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
+
+        Parameters
+        ----------
+        why : str
+            What `result` says from now on.
+        """
+        self._storage.finish("failed", json.dumps({"error": "OracleError", "message": why}), overrule=True)
+
     def record(self) -> Record:
         """Return what was asked and answered in all complete rounds.
 

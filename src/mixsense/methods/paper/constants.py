@@ -85,13 +85,15 @@ class Constants:
         """B of Lemmas 1 and 2, at least 1, and at most what leaves two samples in each group."""
         return max(1, min(math.ceil(self.groups * log_eta), samples // 2))
 
-    def candidates(self, gamma: float, gap: float, eta: float) -> int:
+    def candidates(self, gamma: float, gap: float, eta: float, models: int = 2) -> int:
         """Return m' of Lemma 6: Gaussian queries that hold one with means 13γ apart, but for probability η.
 
         Differs from the print: (1) the exact Gaussian probability 2Φ(13γ/‖Δ‖) − 1 replaces its upper bound
-        √2·13γ/(√π‖Δ‖), so that m' is finite for every γ.
+        √2·13γ/(√π‖Δ‖), so that m' is finite for every γ; (2) of L vectors all pairs must be that far apart, which a
+        union bound over them, each at the typical distance, makes a rule of thumb.
         """
         outside = math.erfc(self.pivot_true_gap * gamma / gap / math.sqrt(2))  # Pr(|⟨x, Δ⟩| > 13γ)
+        outside -= (math.comb(models, 2) - 1) * (1 - outside)
         return math.ceil(math.log(eta) / math.log1p(-outside)) if outside > 0 else sys.maxsize
 
 

@@ -77,16 +77,16 @@ def _decoded(decoder: Decoder, A: Array, b: Array, radius: float) -> Array:
     found = decoder(A, b, radius)
     if not hasattr(found, "value"):
         raise InvalidInput(
-            f"the decoder returned {type(found).__name__}: needed is an object with the vector as its attribute value, "
-            "as ms.decode.basis_pursuit returns"
+            f"the decoder returned {type(found).__name__}: it must return an object with the vector as its "
+            "attribute value, as ms.decode.basis_pursuit returns"
         )
     try:
         z = np.asarray(found.value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput(f"the decoder's value is {shown(found.value)}: needed are real numbers") from None
+        raise InvalidInput(f"the decoder's value is {shown(found.value)}: it must be real numbers") from None
     if z.shape != A.shape[1:] or not np.isfinite(z).all():
         raise InvalidInput(
-            f"the decoder's value has shape {z.shape}: needed are {A.shape[1]} finite numbers, one for each column of A"
+            f"the decoder's value has shape {z.shape}: it must be {A.shape[1]} finite numbers, one for each column of A"
         )
     return z
 
@@ -107,7 +107,7 @@ def decode(
         The queries.
     u : (r, m) array
         Means of each vector.
-    stderr : (m,) array
+    stderr : (m,) or (r, m) array
         Standard error of the entries of u.
     constants : Constants
         `theory`: the printed radius. `practical`: each row is divided by its standard error, so that uncertain
@@ -123,6 +123,9 @@ def decode(
     (r, n) array
     """
     m = len(X)
+    if stderr.ndim == 2:
+        each = zip(u, stderr, strict=True)
+        return np.concatenate([decode(X, row[None], error, constants, printed_radius, decoder) for row, error in each])
     if constants.name == "theory":
         return sparse_vectors(decoder, X / math.sqrt(m), u.T / math.sqrt(m), printed_radius)
     A = X / (stderr[:, None] * math.sqrt(m))
@@ -139,9 +142,12 @@ def _least_residual(A: Array, b: Array) -> Array:
 
 
 def decoding_error(n: int, k: int, stderr: Array, constants: Constants) -> float:
-    """Bound on ‖β̂ − β‖₂ of a k-sparse β: decode_factor √(k log(en/k)/m) times the entries' standard error."""
-    m = len(stderr)
-    typical = 1 / math.sqrt(float(np.mean(stderr**-2.0)))
+    """Bound on ‖β̂ − β‖₂ of a k-sparse β: decode_factor √(k log(en/k)/m) times the entries' standard error.
+
+    Of (r, m) standard errors, for r vectors, the worst counts.
+    """
+    m = stderr.shape[-1]
+    typical = 1 / math.sqrt(float(np.mean(stderr**-2.0, axis=-1).min()))
     return constants.decode_factor * math.sqrt(k * math.log(math.e * n / k) / m) * typical
 
 
@@ -150,6 +156,6 @@ def supported_sparsity(m: int, n: int, constants: Constants) -> int:
     return max(1, min(n, int(m / (constants.rows * math.log(max(n, 2))))))
 
 
-def one_vector(vector: Array, **fields: Any) -> Recovery:
-    """Return the recovery that has the same vector in both rows."""
-    return Recovery(vectors=np.stack([vector, vector]), **fields)
+def one_vector(vector: Array, models: int, **fields: Any) -> Recovery:
+    """Return the recovery that has the same vector in each of its rows."""
+    return Recovery(vectors=np.tile(vector, (models, 1)), **fields)

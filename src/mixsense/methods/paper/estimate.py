@@ -16,7 +16,7 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array, Index
 from mixsense.methods.design import zero
-from mixsense.methods.paper.stopping import Accuracy, Gap, gap_limits, needed_samples, next_batch
+from mixsense.methods.paper.stopping import Accuracy, Gap, gap_limits, needed_by_errors, needed_samples, next_batch
 from mixsense.rounds import Method, Round
 
 Best = Callable[[], Any] | None
@@ -66,11 +66,12 @@ class Batches:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The two means of each query, ascending, with standard errors and the regime that each was found in."""
+    """The means of each query, ascending, with standard errors and the regime that each was found in."""
 
-    mu: Array  # (q, 2)
-    stderr: Array  # (q, 2)
+    mu: Array  # (q, L)
+    stderr: Array  # (q, L)
     regime: Index  # (q,), position in REGIMES
+    sizes: Index  # (q,), how many answers they are from
 
     def regimes(self) -> dict[str, int]:
         """How many queries went into which regime."""
@@ -80,7 +81,7 @@ class Estimates:
 def test_and_estimate(
     X: Array, accuracy: Accuracy, batches: Batches | None = None, label: str = "means", best: Best = None
 ) -> Method[Estimates]:
-    """Algorithm 5: test which regime each query is in, ask as often as it needs, estimate its two means.
+    """Algorithm 5: test which regime each query is in, ask as often as it needs, estimate its means.
 
     Parameters
     ----------
@@ -102,43 +103,76 @@ def test_and_estimate(
     Algorithm 5, Lemma 4. Differs from the print: (1) the test's answers are used for the estimate too (erratum
     19); (2) instead of one test with a worst-case ε = 1/256, the batch is doubled until the number of answers
     that its lower confidence limit on δ asks for is reached, so that easy queries stay cheap and hard ones
-    become sure; never more than the moments need at δ = 0.
+    become sure; never more than the moments need at δ = 0; (3) where there are more than two vectors, the standard
+    errors of all means of a query say how many answers it needs, up to a limit, and EM finds close means, too: mean and
+    variance tell two means only. Lemma 4 is about two.
     """
     batches = Batches(len(X)) if batches is None else batches
+    found: Estimates | None = None
     yield from batches.top_up(X, accuracy.test_samples, f"{label}: test", best)
     while accuracy.batch is None:
         sizes = batches.sizes
-        following = next_batch(sizes, needed_samples(batches.variances(), sizes, accuracy))
+        if accuracy.models == 2:
+            needed = needed_samples(batches.variances(), sizes, accuracy)
+        else:
+            found = estimate(batches, accuracy, found)
+            needed = needed_by_errors(found.stderr, sizes, accuracy)
+        following = next_batch(sizes, needed)
         if following is None:
             break
         index, more = following
         yield from batches.ask(X, index, more, f"{label}: {sizes[index[0]] + more} answers each", best)
-    return estimate(batches, accuracy)
+    return estimate(batches, accuracy, found)
 
 
-def estimate(batches: Batches, accuracy: Accuracy) -> Estimates:
-    """Lines 6 to 13 of Algorithm 5: the estimator that fits the regime, for the answers at hand."""
-    q, sigma, c = len(batches.answers), accuracy.sigma, accuracy.constants
-    mu, stderr, regime = np.empty((q, 2)), np.empty((q, 2)), np.empty(q, dtype=np.intp)
+def estimate(batches: Batches, accuracy: Accuracy, before: Estimates | None = None) -> Estimates:
+    """Lines 6 to 13 of Algorithm 5: the estimator that fits the regime, for the answers at hand.
+
+    What was estimated before is kept where no answers were added.
+    """
+    q, L = len(batches.answers), accuracy.models
+    found = Estimates(np.empty((q, L)), np.empty((q, L)), np.empty(q, dtype=np.intp), batches.sizes)
     # With a fixed batch, γ says nothing about the batch's accuracy: only σ sets the scale.
-    scale = sigma if accuracy.batch else max(sigma, accuracy.gamma)
-    close = REGIMES.index("moments" if accuracy.batch or sigma > accuracy.gamma else "single")
+    fine = bool(accuracy.batch) or accuracy.sigma > accuracy.gamma
+    switch = accuracy.constants.regime_switch * (accuracy.sigma if fine else accuracy.gamma)
     for index, y in batches.by_size():
-        groups = c.number_of_groups(accuracy.log_eta, y.shape[1])
-        moments = mixture.moments(y, sigma, batches=groups)
-        far = np.ptp(moments.value, axis=1) > c.regime_switch * scale
-        regime[index] = np.where(far, REGIMES.index("em"), close)
-        near = moments if REGIMES[close] == "moments" else mixture.single(y)
-        mu[index], stderr[index] = near.value, near.stderr
-        if far.any():
-            em = mixture.em(y[far], sigma)
-            mu[index[far]], stderr[index[far]] = em.value, em.stderr
-    return Estimates(mu, stderr, regime)
+        if before is not None and (before.sizes[index] == y.shape[1]).all():
+            found.mu[index], found.stderr[index] = before.mu[index], before.stderr[index]
+            found.regime[index] = before.regime[index]
+            continue
+        of_batch = _two_means(y, accuracy, fine, switch) if L == 2 else _several_means(y, accuracy, fine, switch)
+        found.mu[index], found.stderr[index], found.regime[index] = of_batch
+    return found
 
 
-def measure_gap(batches: Batches, sigma: float, eta: float, sigma2_error: float = 0.0) -> Gap:
+def _two_means(y: Array, accuracy: Accuracy, fine: bool, switch: float) -> tuple[Array, Array, Index]:
+    """Take the moments or one Gaussian for close means, EM for others: value, stderr (g, 2), regime (g,)."""
+    groups = accuracy.constants.number_of_groups(accuracy.log_eta, y.shape[1])
+    moments = mixture.moments(y, accuracy.sigma, batches=groups)
+    far = np.ptp(moments.value, axis=1) > switch
+    near = moments if fine else mixture.single(y)
+    mu, stderr = near.value.copy(), near.stderr.copy()
+    if far.any():
+        em = mixture.em(y[far], accuracy.sigma)
+        mu[far], stderr[far] = em.value, em.stderr
+    return mu, stderr, np.where(far, REGIMES.index("em"), REGIMES.index("moments" if fine else "single"))
+
+
+def _several_means(y: Array, accuracy: Accuracy, fine: bool, switch: float) -> tuple[Array, Array, Index]:
+    """Take one Gaussian for close means if γ allows, EM for others: value, stderr (g, L), regime (g,)."""
+    em = mixture.em(y, accuracy.sigma, models=accuracy.models)
+    if fine:
+        return em.value, em.stderr, np.full(len(y), REGIMES.index("em"))
+    near = np.ptp(em.value, axis=1) <= switch
+    one = mixture.single(y, accuracy.models)
+    mu, stderr = (np.where(near[:, None], *pair) for pair in ((one.value, em.value), (one.stderr, em.stderr)))
+    return mu, stderr, np.where(near, REGIMES.index("single"), REGIMES.index("em"))
+
+
+def measure_gap(batches: Batches, accuracy: Accuracy, eta: float, sigma2_error: float = 0.0) -> Gap:
     """Estimate ‖β¹ − β²‖ from the variances of the batches of Gaussian queries; see `gap_limits`."""
-    return gap_limits(batches.variances(), batches.sizes, sigma, eta, sigma2_error)
+    sizes, variances = batches.sizes, batches.variances()
+    return gap_limits(variances, sizes, accuracy.sigma, eta, sigma2_error, models=accuracy.models)
 
 
 def measure_sigma(n: int, samples: int) -> Method[tuple[float, float]]:

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 
-from mixsense.arrays import Array, Index
+from mixsense.arrays import Array
 from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.design import gaussian
+from mixsense.methods.paper.align import narrowest
 from mixsense.methods.paper.constants import Constants, preset
 from mixsense.methods.paper.decoding import Decoder, decoder_of, one_vector, sparse_vectors, supported_sparsity
+from mixsense.methods.paper.exact_values import EQUAL, FOREVER, Seen, all_values, check_unchanged
 from mixsense.methods.paper.options import number_of_queries
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import Asked, Method, Round
+from mixsense.rounds import Method, Round
 
-Solved = Callable[..., Array]
-"""A function (b, radius=0.0) that decodes the columns of b."""
-EQUAL = 1e-9
-"""Answers that differ by less than this share of the largest answer are equal (erratum 22)."""
 ROUNDINGS = 10
 """A sum may miss its two values by this many times as much: all three are rounded, and it may be larger
 than any of them (taste)."""
-FOREVER = 100
-"""A query that has shown one value in this many answers has two that are equal within rounding."""
 
 
 def noiseless(
@@ -35,12 +32,13 @@ def noiseless(
     constants: str | Constants = "practical",
     decoder: str | Decoder = "basis_pursuit",
 ) -> Method[Recovery]:
-    """Recover both vectors exactly from answers without noise.
+    """Recover all vectors exactly from answers without noise.
 
     Parameters
     ----------
     problem : Problem
-        n, and k (or give m); σ must be 0 or None; γ is not used.
+        n, and k (or give m); σ must be 0 or None; γ is not used. Models "auto" are as many as the answers show, up to
+        six.
     rng : Generator
         Draws the queries.
     m : int, optional
@@ -54,139 +52,124 @@ def noiseless(
     Returns
     -------
     Recovery
+        ``diagnostics["missed"]`` bounds the probability that a model was missed. If there are fewer models than
+        `problem.models` says, those that there are, "uncertain".
 
     Notes
     -----
-    Appendix "Discussion on Noiseless Setting". Differs from the print: (1) a query is asked only until both of its
-    values have been seen, three answers on average instead of 2 log₂ m; (2) one answer to the sum query aligns a
-    query (erratum 22), and the difference is asked only where that answer fits both orders.
+    Appendix "Discussion on Noiseless Setting". Differs from the print: (1) a query is asked only until all of its
+    values have been seen, three answers on average for two vectors instead of 2 log₂ m; (2) one answer to the sum query
+    aligns a query of two (erratum 22), and the difference is asked only where that answer leaves more than one order;
+    (3) any number of vectors: all orders that the answers to sums and differences with the pivot allow are kept until
+    one is left. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
+    probability η/20: each of these answers is a model's with probability 1/6 at least.
     """
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
         raise InvalidInput(
-            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='paper'",
+            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='frugal'",
             sigma=problem.sigma,
         )
     wanted = number_of_queries(problem, "noiseless", m, c)
     m = wanted if m is not None else min(wanted, max(problem.n, 2))  # n exact equations determine any vector
     X = gaussian(m, problem.n, rng, problem.limit)
+    models = None if isinstance(problem.models, str) else problem.models
 
     def solved(b: Array, radius: float = 0.0) -> Array:
-        return sparse_vectors(find, X / math.sqrt(m), b / math.sqrt(m), radius)
+        return sparse_vectors(find, X / math.sqrt(len(X)), b / math.sqrt(len(X)), radius)
 
-    values = yield from both_values(X, problem.eta / 2, solved)
-    if (values[:, 0] == values[:, 1]).all():
-        vector = solved(values[:, :1])[0]
-        return one_vector(vector, status="single", error_bound=0.0, sigma=0.0, diagnostics=_story(m, c, problem, []))
-    u, v = yield from align_exactly(X, values, solved)
-    vectors = solved(np.stack([u, v], axis=1))
-    exact = (vectors != 0).sum(axis=1) < m
-    warnings = (
-        [] if exact.all() or m >= problem.n else ["m queries do not determine vectors this dense: give a larger k or m"]
-    )
+    def best_of(seen: Seen) -> Recovery:
+        # The middle is within half the distance of the values; where only one was seen, that of the others.
+        half = np.where(seen.counts > 1, seen.half, np.median(seen.half))
+        radius, size = (float(np.linalg.norm(v)) / math.sqrt(m) for v in (half, seen.middle))
+        return so_far(solved(seen.middle[:, None], max(radius, size / 2))[0])
+
+    def so_far(vector: Array) -> Recovery:
+        story = {"method": "noiseless", "m": m}
+        return one_vector(vector, models or 1, status="budget", sigma=0.0, diagnostics=story)
+
+    seen, L, missed = yield from all_values(X, models, problem.eta / 2, best_of)
+    story = _story(m, c, problem, missed)
+    if L == 1:
+        vector = solved(seen.middle[:, None])[0]
+        return one_vector(vector, models or 1, status="single", error_bound=0.0, sigma=0.0, diagnostics=story)
+    whole = seen.counts == L
+    X, values = X[whole], np.sort(seen.values[whole, :L], axis=1)
+    u, clear = yield from align_exactly(X, values, lambda: so_far(solved(values.mean(axis=1)[:, None])[0]))
+    X, u = X[clear], u[:, clear]
+    vectors = solved(u.T)
+    warnings = _doubts(vectors, X, models, L, story)
     return Recovery(
         vectors=vectors,
         status="uncertain" if warnings else "certified",
         error_bound=math.inf if warnings else 0.0,
         sigma=0.0,
-        diagnostics=_story(m, c, problem, warnings) | {"aligned_means": [u.tolist(), v.tolist()]},
+        diagnostics=story | {"models": L, "left_out": m - len(X), "aligned_means": u.tolist()},
     )
 
 
-def both_values(X: Array, eta: float, solved: Solved) -> Method[Array]:
-    """Step 1: ask each query until both of its values have been seen; returns (m, 2), ascending.
+def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Method[tuple[Array, Array]]:
+    """Step 2: answers to xᵢ + x₁ and xᵢ − x₁ tell which values of xᵢ and of x₁ belong to the same vector.
 
-    For two different vectors every query has two values, so that a query is asked as long as it takes, once another
-    has shown two. If none has in log₂(1/η) answers beyond the first of each, there is one vector only, but for
-    probability η.
+    The first query's part is played by the one whose values are furthest apart, which ties least. An answer leaves the
+    orders in which it is a sum of two values that belong together: of two orders one, of L! those that agree in it.
+
+    Returns
+    -------
+    u : (L, m) array
+        The values of each vector.
+    clear : (m,) mask
+        Which queries have one order; others have values that are equal within rounding.
     """
-    m = len(X)
-    asked = yield Round(X, 2, label="base queries: two answers each")
-    X[:], y = asked.vectors, asked.table()
-    low, high = y.min(axis=1), y.max(axis=1)
-    times = 2
-
-    def unseen() -> Index:
-        scale = max(np.abs(low).max(), np.abs(high).max())
-        return np.flatnonzero(high - low <= EQUAL * scale)
-
-    def best() -> Recovery:
-        # The mean model is within half the distance of the two values; where only one was seen, that of the others.
-        half = (high - low) / 2
-        half[unseen()] = np.median(half)
-        middle, radius = (low + high) / 2, float(np.linalg.norm(half)) / math.sqrt(m)
-        vector = solved(middle[:, None], max(radius, float(np.linalg.norm(middle / math.sqrt(m))) / 2))[0]
-        return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
-
-    while len(open_ := unseen()):
-        if (len(open_) == m and m * (times - 1) >= math.log2(1 / eta)) or times > FOREVER:
-            break
-        label = f"base queries: {len(open_)} have shown one value only"
-        again = yield Round(X[open_], label=label, estimate=best)
-        check_unchanged(again, X[open_])
-        low[open_] = np.minimum(low[open_], again.answers)
-        high[open_] = np.maximum(high[open_], again.answers)
-        times += 1
-    equal = unseen()
-    high[equal] = low[equal]
-    return np.stack([low, high], axis=1)
-
-
-def align_exactly(X: Array, values: Array, solved: Solved) -> Method[tuple[Array, Array]]:
-    """Step 2: one answer to x₁ + xᵢ tells which values of xᵢ and of x₁ belong to the same vector.
-
-    The first query's part is played by the one whose values are furthest apart, which ties least.
-    """
-    m = len(X)
-    pivot = int(np.ptp(values, axis=1).argmax())
-    others = np.flatnonzero(np.arange(m) != pivot)
-    same = np.ones(m, dtype=np.bool_)
+    m, L = values.shape
+    pivot = int(narrowest(values).argmax())
+    orders = np.array(list(permutations(range(L))), dtype=np.intp)  # (L!, L): value j belongs to the pivot's order[j]
+    possible = np.ones((m, len(orders)), dtype=np.bool_)
+    possible[pivot] = np.arange(len(orders)) == 0  # ascending
     scale = ROUNDINGS * EQUAL * np.abs(values).max()
-    a, b = values[others], values[pivot]  # (m − 1, 2), (2,)
-
-    def best() -> Recovery:
-        vector = solved(values.mean(axis=1)[:, None])[0]
-        return one_vector(vector, status="budget", sigma=0.0, diagnostics={"method": "noiseless", "m": m})
-
-    undecided = np.arange(len(others))
-    for sign, label in ((1, "sums"), (-1, "differences")):
-        pairs = X[others[undecided]] + sign * X[pivot]
+    paired = values[pivot][orders]  # (L!, L)
+    for times in range(FOREVER):
+        left = np.flatnonzero(possible.sum(axis=1) > 1)
+        if not left.size:
+            break
+        sign, label = ((1, "sums"), (-1, "differences"))[times % 2]
+        pairs = X[left] + sign * X[pivot]
         asked = yield Round(pairs, label=f"alignment: {label}", estimate=best)
         check_unchanged(asked, pairs)
-        z, left = asked.answers[:, None], a[undecided]
-        together = np.abs(left + sign * b - z).min(axis=1)  # same order: a₁ + b₁ or a₂ + b₂
-        crossed = np.abs(left + sign * b[::-1] - z).min(axis=1)
-        if (np.minimum(together, crossed) > scale).any():
-            i = int(np.argmax(np.minimum(together, crossed)))
-            raise ModelError(
-                f"the answer {z[i, 0]:g} to a {label[:-1]} query is no {label[:-1]} of the values {left[i]} and {b} "
-                "seen before: the answers are noisy or not linear in x; use method='paper' if they are noisy",
-            )
-        same[others[undecided]] = together <= crossed
-        undecided = undecided[np.maximum(together, crossed) <= scale]
-        if not len(undecided):
-            break
-    u = np.where(same, values[:, 0], values[:, 1])
-    v = np.where(same, values[:, 1], values[:, 0])
-    return u, v
+        for i, z in zip(left, asked.answers, strict=True):
+            fits = (np.abs(values[i] + sign * paired - z) <= scale).any(axis=1)
+            possible[i] &= fits
+            if not possible[i].any():
+                raise ModelError(
+                    f"the answer {z:g} to a {label[:-1]} query is not a {label[:-1]} of the values {values[i]} and "
+                    f"{values[pivot]} seen before: the answers are noisy or not linear in x, or there are more than "
+                    f"{L} models; use method='frugal' if they are noisy",
+                )
+    place = np.argsort(orders, axis=1)[possible.argmax(axis=1)]  # (m, L)
+    return np.take_along_axis(values, place, axis=1).T, possible.sum(axis=1) == 1
 
 
-def check_unchanged(asked: Asked, sent: Array) -> None:
-    """Refuse answers to other queries than those sent, but for rounding: they would be compared with exact values."""
-    if asked.queries.shape != sent.shape or np.abs(asked.queries - sent).max() > EQUAL * np.abs(sent).max():
-        raise ModelError(
-            "the queries were changed on their way (rounded, or cut to a range): exact answers need exact queries; "
-            "use method='frugal'"
-        )
+def _doubts(vectors: Array, X: Array, models: int | None, L: int, story: dict[str, object]) -> list[str]:
+    """Fill the warnings of the story: what keeps the vectors from being certain."""
+    warnings: list[str] = []
+    rows, n = X.shape
+    if rows < n and not ((vectors != 0).sum(axis=1) < rows).all():
+        warnings.append("m queries do not determine vectors this dense: give a larger k or m")
+    if models is not None and L < models:
+        warnings.append(f"models is {models}, but no query has shown more than {L} different answers: give models={L}")
+    story["warnings"] = warnings
+    return warnings
 
 
-def _story(m: int, c: Constants, problem: Problem, warnings: list[str]) -> dict[str, object]:
+def _story(m: int, c: Constants, problem: Problem, missed: float) -> dict[str, object]:
     printed = math.ceil(c.noiseless_repeats * math.log2(m)) * (3 * m - 2)
     return {
         "method": "noiseless",
+        "models": 1,
         "constants": c.name,
         "m": m,
         "k": problem.k or supported_sparsity(m, problem.n, c),
+        "missed": missed,
         "printed_queries": printed,
-        "warnings": warnings,
+        "warnings": [],
     }

@@ -18,6 +18,8 @@ from mixsense.methods.paper.constants import Constants
 
 GAP_RATIO = 2.0
 """The distance is known well enough for γ' if its limits are within this ratio (taste: γ' is then right within √2)."""
+MOST_TIMES = 8.0
+"""A query with more than two means gets at most this many times what it would need if they were far apart (taste)."""
 SIGMA_ERRORS = 8.0
 """More answers do not help where gap² is below this many standard errors of a measured σ² (derived: an error of σ²
 shifts gap² = 4(S² − σ²) by four times itself, and two of those are noise)."""
@@ -32,18 +34,38 @@ class Accuracy:
     log_eta: float  # L = log(1/η')
     constants: Constants
     batch: int | None = None  # fixed size of every batch, as in the paper's simulations
+    models: int = 2  # L; what is larger for more than two is a rule of thumb, not from a proof
 
     @property
     def test_samples(self) -> int:
-        """Answers that the test of the regime takes."""
-        return self.batch or max(4, math.ceil(self.constants.test_samples * self.log_eta))
+        """Answers that the test of the regime takes: as many for each vector, to see them all."""
+        return self.batch or max(4, math.ceil(self.constants.test_samples * self.log_eta * (self.models / 2)))
 
     @property
     def close_samples(self) -> int:
         """Answers that are enough whatever the separation: for the moments and for one Gaussian."""
         ratio = self.sigma / self.gamma
         many = max(self.constants.moments_samples * ratio**4, self.constants.single_samples * ratio**2)
-        return math.ceil(many * self.log_eta)
+        return math.ceil(many * self.log_eta * (self.models / 2) ** 2)
+
+    @property
+    def most_samples(self) -> float:
+        """Answers after which a query with more than two means is left as it is: others make up for what it lacks."""
+        enough = 2 * self.log_eta * self.models * (self.sigma / self.gamma) ** 2  # for means far apart
+        return min(float(self.close_samples), MOST_TIMES * enough)
+
+    @property
+    def pivot_ratio(self) -> float:
+        """γ below this share of the distance aligns the means; of L vectors, the closest of all their pairs counts.
+
+        Drawn for L from 3 to 6: 1 query of 20 has all of its means 13γ apart then (of two, 1 of 5).
+        """
+        return self.constants.pivot_ratio * min(1.0, 2 / math.comb(self.models, 2))
+
+    @property
+    def single_fraction(self) -> float:
+        """γ above this share of the distance takes one vector for all."""
+        return self.constants.single_fraction * (2 * farthest(self.models))
 
     def em_samples(self, separation: Array) -> Array:
         """Answers that EM needs at a separation δ."""
@@ -53,15 +75,41 @@ class Accuracy:
         return c.em_samples * (self.sigma / self.gamma) ** 2 * self.log_eta * harder
 
 
-def variance_noise(sigma: float, h2: Array) -> Array:
-    """Return T · Var(S²) of the sample variance S² of T answers whose two means are 2h apart; E S² = σ² + h².
+def farthest(models: int) -> float:
+    """Return how far a vector can be from the mean of all, in units of the distance of a typical pair of them.
+
+    That distance is the root mean square over all pairs; the worst case is one vector away from all others.
+
+    Examples
+    --------
+    >>> farthest(2), round(farthest(3), 3)
+    (0.5, 0.816)
+    """
+    return (models - 1) / math.sqrt(2 * models)
+
+
+def variance_noise(sigma: float, h2: Array, models: int = 2) -> Array:
+    """Return T · Var(S²) of the sample variance S² of T answers, E S² = σ² + h²: two means are 2h apart.
+
+    For L means h² is the variance of the means, and what is returned an upper limit: their fourth moment is at most
+    (L²/(L − 1) − 3) h⁴.
 
     Examples
     --------
     >>> variance_noise(1.0, np.array([0.0, 1.0]))
     array([2., 6.])
     """
-    return 2 * sigma**4 + 4 * sigma**2 * h2
+    noise: Array = 2 * sigma**4 + 4 * sigma**2 * h2
+    return noise if models == 2 else noise + (models**2 / (models - 1) - 4) * h2**2
+
+
+def needed_by_errors(stderr: Array, sizes: Array | Index, accuracy: Accuracy) -> Array:
+    """Return how many answers each query with more than two means needs in all, judged by their standard errors (q, L).
+
+    The errors fall like 1/√T, and Pr(|Z| > √(2L)) < η' for L = log(1/η').
+    """
+    worst = stderr.max(axis=1) / accuracy.gamma
+    return np.asarray(np.ceil(np.minimum(sizes * worst**2 * (2 * accuracy.log_eta), accuracy.most_samples)))
 
 
 def needed_samples(variances: Array, sizes: Array | Index, accuracy: Accuracy) -> Array:
@@ -106,7 +154,10 @@ def next_batch(sizes: Array | Index, needed: Array) -> tuple[Index, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """‖β¹ − β²‖ as measured, with confidence limits; low = 0 if two vectors cannot be told from one."""
+    """‖β¹ − β²‖ as measured, with confidence limits; low = 0 if two vectors cannot be told from one.
+
+    Of more than two vectors it is the root mean square over all pairs.
+    """
 
     value: float
     low: float
@@ -120,6 +171,7 @@ def gap_limits(
     eta: float,
     sigma2_error: float = 0.0,
     queries: int | None = None,
+    models: int = 2,
 ) -> Gap:
     """Estimate ‖β¹ − β²‖ from the sample variances of the batches of Gaussian queries.
 
@@ -133,21 +185,25 @@ def gap_limits(
         Standard error of σ², if σ was measured: it shifts all queries together.
     queries : int, optional
         The number of queries that the variances stand for, if only some of them were drawn.
+    models : int
+        L, the number of vectors.
 
     Notes
     -----
     Erratum 2: over x ~ N(0, I), E[4(S² − σ²)] = ‖β¹ − β²‖², with S² the sample variance of a batch. Two things are
     uncertain: the noise of S² decides whether there is a distance at all; and the mean of m squares ⟨x, Δ⟩² is
-    ‖Δ‖² χ²_m/m.
+    ‖Δ‖² χ²_m/m. For L vectors E[2L/(L − 1) (S² − σ²)] is the mean of their squared distances, which varies less than
+    χ²_m/m.
     """
     from scipy.special import chdtri
 
     m = len(variances) if queries is None else queries
-    squares = 4 * (variances - sigma**2)
-    h2 = np.maximum(squares / 4, 0)
-    noises = 16 * variance_noise(sigma, h2) / (sizes - 1)  # Var(4 S²)
+    times = 2 * models / (models - 1)  # 4 for two
+    squares = times * (variances - sigma**2)
+    h2 = np.maximum(squares / times, 0)
+    noises = times**2 * variance_noise(sigma, h2, models) / (sizes - 1)  # Var(4 S²)
     z = NormalDist().inv_cdf(1 - eta / 4)
-    noise = math.hypot(math.sqrt(float(noises.mean()) / m), 4 * sigma2_error)
+    noise = math.hypot(math.sqrt(float(noises.mean()) / m), times * sigma2_error)
     value = float(squares.mean())
     low, high = (
         max(0.0, value + sign * z * noise) / (chdtri(m, p) / m) for sign, p in ((-1, eta / 4), (1, 1 - eta / 4))
@@ -169,22 +225,20 @@ def gap_known(gap: Gap, size: int, accuracy: Accuracy, sigma2_error: float = 0.0
     sigma2_error : float
         Standard error of σ², if σ was measured: it limits how well the gap can be known.
     """
-    c = accuracy.constants
-    one = accuracy.gamma >= c.single_fraction * gap.high
-    two = gap.low > 0 and (accuracy.gamma <= c.pivot_ratio * gap.low or gap.high <= GAP_RATIO * gap.low)
+    one = accuracy.gamma >= accuracy.single_fraction * gap.high
+    two = gap.low > 0 and (accuracy.gamma <= accuracy.pivot_ratio * gap.low or gap.high <= GAP_RATIO * gap.low)
     floor = SIGMA_ERRORS * sigma2_error > gap.high**2
     return bool(accuracy.batch) or one or two or floor or size >= accuracy.close_samples
 
 
 def alignment_accuracy(gap: Gap, accuracy: Accuracy) -> Accuracy:
     """Return the accuracy that aligns the means: with γ' = 0.096 ‖β¹ − β²‖ of the proof, if the user's γ is larger."""
-    c = accuracy.constants
-    limit = c.pivot_ratio * gap.value
-    fine = accuracy.batch or accuracy.gamma >= c.single_fraction * gap.value or accuracy.gamma <= limit
+    limit = accuracy.pivot_ratio * gap.value
+    fine = accuracy.batch or accuracy.gamma >= accuracy.single_fraction * gap.value or accuracy.gamma <= limit
     return accuracy if fine or limit <= 0 else replace(accuracy, gamma=limit)
 
 
 def one_is_enough(gap: Gap, accuracy: Accuracy) -> bool:
-    """Whether one vector stands for both: no distance was seen, or γ is as large as it (case 2 of Theorem 1)."""
-    near = accuracy.gamma >= accuracy.constants.single_fraction * gap.value
+    """Whether one vector stands for all: no distance was seen, or γ is as large as it (case 2 of Theorem 1)."""
+    near = accuracy.gamma >= accuracy.single_fraction * gap.value
     return gap.low == 0 or (not accuracy.batch and near)

@@ -63,8 +63,10 @@ class Database:
                 connection = plain.execution_options(mixsense_writes=writes)
                 with connection.begin():
                     yield connection
+                return
         except sa.exc.DBAPIError as error:
-            raise self._explained(error) from error
+            failure = self._explained(error)
+        raise failure  # here, where it does not drag along the driver's error, which knows the password
 
     def _explained(self, error: sa.exc.DBAPIError) -> Exception:
         reason = one_line(error.orig)

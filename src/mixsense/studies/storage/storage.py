@@ -167,9 +167,11 @@ class Storage:
             if not connection.execute(there).first() and not connection.execute(self._of(ends)).first():
                 insert_round(connection, self._study, number, new)
 
-    def finish(self, status: str, result: str) -> None:
-        """Append how the study ended, unless another process has done so before."""
+    def finish(self, status: str, result: str, overrule: bool = False) -> None:
+        """Append how the study ended, unless another process has done so before and is not to be overruled."""
         with self.writing() as connection:
+            if overrule:
+                connection.execute(ends.delete().where(ends.c.study == self._study))
             if not connection.execute(self._of(ends)).first():
                 connection.execute(ends.insert().values(study=self._study, status=status, result=result))
 

@@ -1,6 +1,7 @@
 """What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
-Problems, rounds, queries, tickets, answers and ends are appended and never changed. Leases come and go: each says, in
+Problems, rounds, queries, tickets, answers and ends are appended and never changed, but for the end of a study whose
+answers turn out not to be trusted. Leases come and go: each says, in
 whole minutes, until when a question that was handed out is waited for, and is removed with the answer. All that may be
 known about who answered is a number that some answers have in common. `mixsense.studies` explains the words.
 

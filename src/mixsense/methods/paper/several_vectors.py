@@ -1,4 +1,4 @@
-"""Algorithm 8: recover two sparse vectors by repeated queries, alignment and basis pursuit."""
+"""Algorithm 8: recover two or more sparse vectors by repeated queries, alignment and basis pursuit."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
+from mixsense.methods.paper.checks import MOST_STRAIN, doubts
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.methods.paper.one_vector import fit_one
-from mixsense.methods.paper.options import Options
+from mixsense.methods.paper.options import NUMBERS, Options
 from mixsense.methods.paper.stopping import Accuracy, Gap, alignment_accuracy, gap_known, one_is_enough
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
 
 CLEAR_MARGIN = 3.0
-"""An order of two means with a smaller margin, odds below e³ = 20 to 1, is counted as unclear in the
+"""An order of the means with a smaller margin, odds below e³ = 20 to 1, is counted as unclear in the
 diagnostics (taste)."""
 
 
@@ -37,12 +38,12 @@ def paper(
     constants: str | Constants = "practical",
     decoder: str | Decoder = "basis_pursuit",
 ) -> Method[Recovery]:
-    """Recover both vectors as Algorithm 8 does.
+    """Recover two vectors, or as many as `problem.models` says, as Algorithm 8 does.
 
     Parameters
     ----------
     problem : Problem
-        n, γ, η, and σ (measured if None), k (or give m).
+        n, γ, η, and σ (measured if None), k (or give m); the number of models, where "auto" is two.
     rng : Generator
         Draws the queries.
     m : int, optional
@@ -68,9 +69,18 @@ def paper(
     Algorithm 8, Theorem 1 (case 1). Differs from the print: (1) ‖β¹ − β²‖, which m' and γ' need, is measured (erratum
     2); (2) if γ > 0.096 ‖β¹ − β²‖ the precision γ' = 0.096 ‖β¹ − β²‖ takes its place, as the proof says, and if
     γ > 0.8 ‖β¹ − β²‖ one vector is fitted, as case 2 of the theorem says; (3) with `practical` constants basis pursuit
-    weights the queries by their standard errors (errata 6 and 12).
+    weights the queries by their standard errors (errata 6 and 12); (4) any number of vectors of equal shares.
+
+    More than two vectors lose what the theorem rests on: Theorem 2 and Lemma 4 (no number of samples is proven to give
+    L means; EM may end at a local maximum), Lemma 5 (more than two means may fit a wrong order as well as the right),
+    Lemma 6 (the pivot must have all L means apart, which is ever rarer). So nothing is proven for them, and "certified"
+    rests on what was measured, docs/constants.md, and on two checks: the sums and differences fit the means, and the
+    answers around each mean are as many as equal shares make them.
     """
     options = Options.of(problem, "paper", m, batch, constants, decoder)
+    L = options.models
+    if L == 1:
+        raise InvalidInput("models is 1: method='paper' tells several vectors apart; use method='single'", models=1)
     if pairs not in ("pivot", "all"):
         raise InvalidInput(f"pairs is {pairs!r}: give 'pivot' or 'all'", pairs=pairs)
     c = options.constants
@@ -78,8 +88,9 @@ def paper(
     if sigma is None:
         sigma, sigma2_error = yield from measure_sigma(problem.n, c.noise_samples)
         if sigma == 0:
-            return (yield from noiseless(replace(problem, sigma=0.0), rng, options.m, c, options.decoder))
-    accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(3 * options.m / problem.eta), c, options.batch)
+            return (yield from noiseless(replace(problem, sigma=0.0, models=L), rng, options.m, c, options.decoder))
+    log_eta = math.log(1.5 * L * options.m / problem.eta)  # L means of each of about 3m batches, 3m for two
+    accuracy = Accuracy(sigma, problem.gamma or sigma, log_eta, c, options.batch, L)
 
     X = gaussian(options.m, problem.n, rng, problem.limit)
     batches = Batches(len(X))
@@ -92,7 +103,7 @@ def paper(
         return fit_one(X, batches, problem, accuracy, options.decoder, "single", sigma2_error)
 
     means = yield from test_and_estimate(X, accuracy, batches, "base queries", best)
-    candidates = min(len(X), c.candidates(accuracy.gamma, gap.value, problem.eta))
+    candidates = min(len(X), c.candidates(accuracy.gamma, gap.value, problem.eta, L))
     among = candidates if pairs == "all" else None
     pivot = choose_pivot(means, accuracy, among)
     if pivot is None:
@@ -103,12 +114,12 @@ def paper(
     if pivot is None:
         needed = f"{c.pivot_gap:g}γ = {c.pivot_gap * accuracy.gamma:.3g}" if not batch else "four standard errors"
         warning = (
-            f"no pivot: no query's two means are {needed} apart, so that the means cannot be told apart by "
+            f"no pivot: no query's {NUMBERS[L]} means are {needed} apart, so that the means cannot be told apart by "
             "vector; one vector is returned: ask with larger batches, a smaller gamma, or method='single'"
         )
         return fit_one(X, batches, problem, accuracy, options.decoder, "uncertain", sigma2_error, [warning])
     alignment = yield from align_all(X, means, accuracy, pivot, among, best)
-    return decode_both(X, means, alignment, problem, accuracy, options.decoder, gap, batches)
+    return decode_all(X, means, alignment, problem, accuracy, options.decoder, gap, batches)
 
 
 def measure_precision(
@@ -119,7 +130,7 @@ def measure_precision(
     label = "base queries: how far apart are the vectors"
     yield from batches.top_up(X, size, label, None)
     while True:
-        gap = measure_gap(batches, accuracy.sigma, problem.eta, sigma2_error)
+        gap = measure_gap(batches, accuracy, problem.eta, sigma2_error)
         if gap_known(gap, size, accuracy, sigma2_error):
             return gap, alignment_accuracy(gap, accuracy)
         size *= 2
@@ -139,7 +150,7 @@ def draw_more(
     return np.concatenate([X, more]), both, means
 
 
-def decode_both(
+def decode_all(
     X: Array,
     means: Estimates,
     alignment: Alignment,
@@ -149,25 +160,13 @@ def decode_both(
     gap: Gap,
     batches: Batches,
 ) -> Recovery:
-    """Lines 7 to 10 of Algorithm 8: decode u and v, and say how sure the result is."""
-    c, (m, n) = accuracy.constants, X.shape
-    u, v = alignment.order(means.mu)
-    # A query that is swapped with probability p is off by its gap: variance p(1 − p) δ² on top.
-    swapped = 1 / (1 + np.exp(np.minimum(alignment.margin, 700.0)))
-    variance = (means.stderr**2).mean(axis=1) + swapped * (1 - swapped) * np.ptp(means.mu, axis=1) ** 2
-    stderr = np.sqrt(variance)
-    vectors = decode(X, np.stack([u, v]), stderr, c, c.swap_error * accuracy.gamma, decoder)
+    """Lines 7 to 10 of Algorithm 8: decode u, v and any others, and say how sure the result is."""
+    c, (m, n), orders = accuracy.constants, X.shape, alignment.orders
+    u = alignment.order(means.mu)  # (L, m)
+    stderr = aligned_errors(means, alignment)
+    vectors = decode(X, u, stderr, c, c.swap_error * accuracy.gamma, decoder)
     bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c)
-
-    tolerance = c.align_tolerance * accuracy.gamma
-    far = np.ptp(means.mu, axis=1) >= c.trivial_gap * accuracy.gamma
-    unclear = far & (alignment.misfit > tolerance) if not accuracy.batch else np.zeros(m, dtype=bool)
-    warnings = []
-    if unclear.any():
-        warnings.append(
-            f"{int(unclear.sum())} of {m} queries fit neither order of their means within 3γ: do the answers depend "
-            "linearly on x, from two vectors with equal shares, and is sigma right?"
-        )
+    warnings = doubts(batches, means, alignment.orders, accuracy)
     if problem.gamma is not None and bound > problem.gamma:
         warnings.append(f"the error bound {bound:.3g} is above gamma = {problem.gamma:g}: ask with larger batches")
     return Recovery(
@@ -177,6 +176,7 @@ def decode_both(
         sigma=accuracy.sigma,
         diagnostics={
             "method": "paper",
+            "models": accuracy.models,
             "constants": c.name,
             "m": m,
             "gamma_used": None if accuracy.batch else accuracy.gamma,
@@ -185,8 +185,19 @@ def decode_both(
             "regimes": means.regimes(),
             "batch_sizes": {"smallest": int(batches.sizes.min()), "largest": int(batches.sizes.max())},
             "pivot": alignment.pivot,
-            "unclear_alignments": int((alignment.margin < CLEAR_MARGIN).sum()),
-            "aligned_means": [u.tolist(), v.tolist()],
+            "unclear_alignments": int((orders.margin < CLEAR_MARGIN).sum()),
+            "strain": float(orders.strain.max()),
+            "aligned_means": u.tolist(),
             "warnings": warnings,
         },
     )
+
+
+def aligned_errors(means: Estimates, alignment: Alignment) -> Array:
+    """Return the standard errors of the entries of u: (L, m), or (m,) for two vectors, whose means share theirs."""
+    orders = alignment.orders
+    if means.mu.shape[1] == 2:
+        return np.asarray(np.sqrt((means.stderr**2).mean(axis=1) + orders.doubt[:, 0]))
+    # Of more than two means EM finds wrong ones now and then: a query that fits no order counts next to nothing.
+    wrong = np.where(orders.strain > MOST_STRAIN, orders.misfit, 0.0)
+    return np.asarray(np.sqrt(alignment.order(means.stderr) ** 2 + orders.doubt.T + wrong**2))

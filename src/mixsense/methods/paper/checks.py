@@ -1,0 +1,76 @@
+"""Do the answers look like L vectors with equal shares: what would make the vectors of Algorithm 8 wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixsense.methods.paper.align import Orders, narrowest
+from mixsense.methods.paper.estimate import Batches, Estimates
+from mixsense.methods.paper.options import NUMBERS
+from mixsense.methods.paper.stopping import Accuracy
+
+MOST_STRAIN = 6.0
+"""Standard errors by which sums and differences may miss the means (derived: 150 queries of 6 models have 1,800
+residuals, one of which is beyond with probability 4e-6; measured in 80 runs of 2 to 4 models: at most 4.1)."""
+SMALL_BATCH = 50
+"""Answers a model below which EM finds wrong means of a batch now and then, if there are more than two (measured in 40
+runs of 4 models with 40 queries each: in 1 of them with 50 answers a model, in 12 with 25)."""
+APART = 4.0
+"""Means this many σ apart divide the answers to a query into groups that can be counted (derived: 2 % go astray, as
+many in each direction)."""
+FALSE_ALARM = 1e-4
+"""The probability with which equal shares are doubted (taste)."""
+
+
+def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accuracy) -> list[str]:
+    """Return what speaks against the vectors, a line each.
+
+    Parameters
+    ----------
+    batches, means : Batches, Estimates
+        Of the base queries.
+    orders : Orders
+        How they were aligned.
+    accuracy : Accuracy
+        With γ, σ and the number of vectors.
+    """
+    c, (m, L) = accuracy.constants, means.mu.shape
+    found = []
+    if L == 2 and not accuracy.batch:
+        far = narrowest(means.mu) >= c.trivial_gap * accuracy.gamma  # closer ones are right in either order
+        unclear, within = far & (orders.misfit > c.align_tolerance * accuracy.gamma), "3γ"
+    else:
+        unclear, within = orders.strain > MOST_STRAIN, f"{MOST_STRAIN:g} standard errors"
+    if unclear.any():
+        small = L > 2 and accuracy.batch is not None and accuracy.batch < SMALL_BATCH * L
+        found.append(
+            f"{int(unclear.sum())} of {m} queries fit {'neither' if L == 2 else 'no'} order of their means within "
+            f"{within}: do the answers depend linearly on x, from {NUMBERS[L]} vectors with equal shares, and is sigma "
+            f"right{f', or is a batch of {accuracy.batch} too small' if small else ''}?"
+        )
+    if uneven(batches, means, accuracy.sigma):
+        found.append(
+            f"the answers do not come from {NUMBERS[L]} vectors with equal shares: give another number of models, or "
+            "use method='frugal', which finds their number and their shares"
+        )
+    return found
+
+
+def uneven(batches: Batches, means: Estimates, sigma: float) -> bool:
+    """Whether the answers around each mean are too many or too few for equal shares.
+
+    Where the means of a query fall into groups that are 4σ apart, the answers are counted in each: Pearson's χ² over
+    all queries.
+    """
+    from scipy.special import chdtri
+
+    L = means.mu.shape[1]
+    total, freedom = 0.0, 0
+    for y, mu in zip(batches.answers, means.mu, strict=True):
+        last = np.flatnonzero(np.diff(mu) >= APART * sigma)  # the last mean of each group but the highest
+        counts = np.searchsorted(np.sort(y), (mu[last] + mu[last + 1]) / 2)
+        seen = np.diff(np.concatenate([[0], counts, [len(y)]]))
+        expected = np.diff(np.concatenate([[0], last + 1, [L]])) * (len(y) / L)
+        total += float(((seen - expected) ** 2 / expected).sum())
+        freedom += len(last)
+    return freedom > 0 and total > float(chdtri(freedom, FALSE_ALARM))

@@ -1,0 +1,214 @@
+"""The paper's methods with any number of models: L vectors from noisy answers, and exact ones without noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.methods.paper.exact_values import SURER, answers_to_see_all, miss
+
+
+def recover(vectors, seed, sigma=1.0, weights=None, **options):
+    """`ms.recover` from a simulated oracle, with seeds of their own for queries and answers."""
+    oracle = ms.SimulatedOracle(vectors, sigma, weights, seed=[seed, 1])
+    return ms.recover(oracle, vectors.shape[1], sigma=sigma, seed=[seed, 2], **options)
+
+
+# -- method="paper" --------------------------------------------------------------------------------------------
+
+FIGURE = {"k": 5, "method": "paper", "m": 150, "batch": 600, "gamma": 0.5}  # the paper's simulations, n = 100
+
+
+@pytest.mark.parametrize(("L", "most"), [(2, 0.055), (3, 0.06), (4, 0.09)])
+def test_accuracy_with_batches_of_the_figures(L, most):
+    # benchmarks/models_paper.py has the medians of 20 runs: 0.03, 0.04, 0.05, each run within a quarter of them.
+    for seed in range(3):
+        vectors = ms.random_models(L, 100, 5, gap=10.0, seed=seed)
+        r = recover(vectors, seed, models=L, **FIGURE)
+        assert r.vectors.shape == (L, 100)
+        np.testing.assert_array_equal(r.weights, np.full(L, 1 / L))
+        assert r.status == "certified"
+        assert r.diagnostics["models"] == L
+        assert ms.match_error(r.vectors, vectors) <= min(most, r.error_bound)
+
+
+def test_gamma_is_reached_with_three():
+    for seed in range(3):
+        vectors = ms.random_models(3, 40, 3, gap=8.0, seed=seed)
+        r = recover(vectors, seed, k=3, method="paper", models=3, gamma=0.5)
+        assert r.status == "certified"
+        assert ms.match_error(r.vectors, vectors) <= r.error_bound <= 0.5
+
+
+def test_auto_is_two():
+    vectors = ms.random_models(2, 30, 3, gap=6.0, seed=1)
+    options = {"k": 3, "method": "paper", "m": 30, "batch": 60}
+    auto, two = (recover(vectors, 1, models=models, **options) for models in ("auto", 2))
+    assert auto.to_json() == two.to_json()
+
+
+def test_all_orders_of_pairs_are_the_same_vectors():
+    vectors = ms.random_models(3, 30, 3, gap=10.0, seed=2)
+    options = {"k": 3, "method": "paper", "models": 3, "m": 30, "batch": 300, "gamma": 0.5}
+    for pairs in ("pivot", "all"):
+        r = recover(vectors, 2, pairs=pairs, **options)
+        assert ms.match_error(r.vectors, vectors) <= r.error_bound
+
+
+@pytest.mark.parametrize("options", [{"batch": 200}, {"gamma": 0.5}], ids=["batch", "gamma"])
+def test_equal_vectors_give_one_in_every_row(options):
+    vectors = np.tile(ms.random_models(1, 60, 3, gap=5.0, seed=3), (3, 1))
+    r = recover(vectors, 3, k=3, method="paper", models=3, m=60, **options)
+    assert r.status == "single"
+    assert r.vectors.shape == (3, 60)
+    assert np.ptp(r.vectors, axis=0).max() == 0
+    assert ms.match_error(r.vectors, vectors) <= r.error_bound
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 4])
+def test_one_vector_for_all_of_them(models):
+    vectors = ms.random_models(models, 60, 3, gap=0.5, seed=4)
+    r = recover(vectors, 4, k=3, method="single", models=models, gamma=1.0)
+    assert r.status == "single"
+    assert r.vectors.shape == (models, 60)
+    assert np.linalg.norm(r.vectors[0] - vectors, axis=1).max() <= r.error_bound
+
+
+WRONG = {
+    "two taken for three": (2, 3, None),
+    "three taken for two": (3, 2, None),
+    "four taken for three": (4, 3, None),
+    "unequal shares of three": (3, 3, (0.5, 0.3, 0.2)),
+    "unequal shares of two": (2, 2, (0.65, 0.35)),
+}
+
+
+@pytest.mark.parametrize(("true", "models", "weights"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("options", [{"batch": 300, "gamma": 1.0}, {"gamma": 1.0}], ids=["batch", "gamma"])
+def test_another_number_of_models_or_unequal_shares_are_never_certified(true, models, weights, options):
+    for seed in range(3):
+        vectors = ms.random_models(true, 60, 3, gap=10.0, seed=seed)
+        r = recover(vectors, seed, weights=weights, k=3, method="paper", models=models, m=60, **options)
+        assert r.status == "uncertain"
+        assert r.diagnostics["warnings"]
+
+
+@pytest.mark.parametrize("batch", [100, 200])
+def test_equal_shares_are_not_doubted(batch):
+    # No false alarm in 20 runs each: its probability is 1e-4 a run.
+    for seed in range(10):
+        for L in (2, 3):
+            vectors = ms.random_models(L, 30, 3, gap=6.0, seed=seed)
+            r = recover(vectors, seed, k=3, method="paper", models=L, m=40, batch=batch, gamma=None)
+            assert not any("equal shares" in text for text in r.diagnostics["warnings"])
+
+
+def test_what_the_paper_does_not_take():
+    vectors = ms.random_models(3, 30, 3, gap=6.0, seed=5)
+    for options, message in [
+        ({"models": 1}, "models is 1: method='paper' tells several vectors apart; use method='single'"),
+        ({"models": 3, "weights": (0.5, 0.3, 0.2)}, "assumes equal shares; leave weights out"),
+        ({"models": 4, "batch": 6}, "batch is 6; it must be at least 8"),
+    ]:
+        with pytest.raises(ms.InvalidInput, match=message):
+            ms.recover(ms.SimulatedOracle(vectors), 30, k=3, sigma=1.0, method="paper", **options)
+
+
+# -- method="noiseless" ----------------------------------------------------------------------------------------
+
+
+def exact(r, vectors):
+    return ms.match_error(r.vectors, vectors) <= 1e-8 * np.linalg.norm(vectors, axis=1).max()
+
+
+@pytest.mark.parametrize("L", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("given", [True, False], ids=["given", "auto"])
+def test_any_number_of_models_is_exact_without_noise(L, given):
+    # η is so small that no run may fail.
+    for seed in range(3):
+        vectors = ms.random_models(L, 60, 3, gap=3.0, seed=seed)
+        r = recover(vectors, seed, 0.0, k=3, method="noiseless", models=L if given else "auto", eta=1e-8)
+        assert r.status == "certified"
+        assert exact(r, vectors)
+        np.testing.assert_array_equal(r.weights, np.full(L, 1 / L))
+        assert r.diagnostics["models"] == L
+        assert r.diagnostics["left_out"] == 0
+        assert 0 < r.diagnostics["missed"] <= (1e-4 if given else 1e-8)
+
+
+def test_one_model_is_one_row_unless_a_number_is_given():
+    vectors = ms.random_models(1, 60, 3, gap=3.0, seed=1)
+    for models, rows in (("auto", 1), (1, 1), (2, 2), (3, 3)):
+        r = recover(vectors, 1, 0.0, k=3, method="noiseless", models=models)
+        assert r.status == "single"
+        assert r.vectors.shape == (rows, 60)
+        np.testing.assert_allclose(r.vectors, np.tile(vectors, (rows, 1)), atol=1e-9)
+
+
+def test_fewer_models_than_asked_for_are_returned_with_a_doubt():
+    vectors = ms.random_models(3, 60, 3, gap=3.0, seed=2)
+    r = recover(vectors, 2, 0.0, k=3, method="noiseless", models=5)
+    assert r.status == "uncertain"
+    assert exact(r, vectors)
+    assert r.diagnostics["warnings"] == [
+        "models is 5, but no query has shown more than 3 different answers: give models=3"
+    ]
+
+
+def test_more_models_than_asked_for_are_refused():
+    vectors = ms.random_models(4, 60, 3, gap=3.0, seed=3)
+    with pytest.raises(ms.ModelError, match=r"models='auto' if there are more|there are more than 2 models"):
+        recover(vectors, 3, 0.0, k=3, method="noiseless", models=2)
+
+
+def test_a_missed_model_is_noticed():
+    # η = 0.9 counts carelessly: what is then missed shows itself as a sum that fits nothing, or is exact after all.
+    noticed = 0
+    for seed in range(20):
+        vectors = ms.random_models(6, 40, 2, gap=3.0, seed=seed)
+        try:
+            r = recover(vectors, seed, 0.0, k=2, method="noiseless", eta=0.9)
+        except ms.ModelError:
+            noticed += 1
+        else:
+            assert exact(r, vectors)
+    assert noticed <= 5  # promised: 0.045 of 20, at most 5 but for probability 3e-4
+
+
+def test_a_rare_model_leaves_out_the_queries_that_did_not_show_it():
+    # With a share of 2 % a query misses it in 100 answers with probability 13 %: such a query must not count as equal.
+    vectors = ms.random_models(2, 40, 2, gap=3.0, seed=4)
+    r = recover(vectors, 4, 0.0, (0.98, 0.02), k=2, method="noiseless", models=2)
+    assert r.diagnostics["left_out"] > 0
+    assert r.status == "certified"
+    assert exact(r, vectors)
+
+
+def test_a_budget_gives_the_best_so_far():
+    vectors = ms.random_models(3, 60, 3, gap=3.0, seed=5)
+    r = recover(vectors, 5, 0.0, k=3, method="noiseless", models=3, max_queries=150)
+    assert r.status == "budget"
+    assert r.vectors.shape == (3, 60)
+
+
+def test_the_coupon_collector():
+    # The bound holds, and is not far from what is drawn: 20,000 times 30 answers of six models.
+    rng = np.random.default_rng(6)
+    drawn = rng.integers(6, size=(20_000, 30))
+    missed = np.mean([len(set(row)) < 6 for row in drawn.tolist()])
+    assert 0.8 * miss(1 / 6, 30) < missed <= miss(1 / 6, 30) + 4 * np.sqrt(0.025 / 20_000)
+    for eta in (0.05, 1e-6):
+        count = answers_to_see_all(1 / 6, SURER * eta)
+        assert miss(1 / 6, count) <= SURER * eta < miss(1 / 6, count - 1)
+
+
+def test_vectors_on_a_lattice_tie_in_their_sums():
+    # Integer vectors and shared coordinates: equal sums of different orders are possible, and must not mislead.
+    rng = np.random.default_rng(7)
+    for seed in range(5):
+        vectors = np.zeros((3, 30))
+        vectors[:, :4] = rng.integers(-1, 2, size=(3, 4))
+        vectors[:, 5] = [1.0, 2.0, 3.0]
+        r = recover(vectors, seed, 0.0, k=5, method="noiseless", eta=1e-8)
+        assert exact(r, vectors)
