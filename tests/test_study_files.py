@@ -34,8 +34,8 @@ FILES = {
     "date.csv": (b"id,x1,answer\nID,04. Mai,1\n", "the file says '04. Mai': keep each row as it was exported"),
     "titles.csv": (b"id,x1,x1,answer\nID,1,1,1\n", "line 1: there is more than one column 'x1'"),
     "sorted.parquet": ({"id": ["OK", "ID"], "answer": [1.0, 2.0], "x2": [None, 99.0]}, "row 2: question ID asks x2"),
-    "twice.csv": (b"id,answer\nID,1\nID,2\n", "line 3: question ID has the answer 2 here and 1 in line 2"),
-    "before.csv": (b"id,answer\nOK,1\nKNOWN,5\n", "line 3: question KNOWN was answered with 4 before, now with 5"),
+    "twice.csv": (b"id,answer\nID,1\nID,2\n", "line 3: question ID has another answer in line 2: give one"),
+    "before.csv": (b"id,answer\nOK,1\nKNOWN,5\n", "line 3: question KNOWN has another answer already"),
     "short.csv": (b"id,answer\nOK,1\nID\n", "line 3: 1 cells under 2 columns"),
     "long.csv": (b"id,answer\nID,1,2\n", "line 2: 3 cells under 2 columns"),
     "columns.csv": (b"name,value\nID,1\n", "no column 'id'"),
@@ -138,7 +138,7 @@ def test_files_as_programs_write_them(study, tmp_path):
         "known": 2,
     }
     assert import_answers(study, _csv(tmp_path, "id,answer\n")) == {"taken": 0, "surplus": 0, "known": 0}
-    assert [row["answer"] for row in study.answers()] == [6.0, 2.5, -10.0, 0.0]
+    assert {row["id"]: row["answer"] for row in study.answers()} == {a: 6.0, b: 2.5, c: -10.0, d: 0.0}
 
 
 def test_a_spreadsheet_of_many_languages_comes_back(tmp_path):
@@ -155,7 +155,7 @@ def test_a_spreadsheet_of_many_languages_comes_back(tmp_path):
     lines = ['ID;STÄRKE;Feature id;"A,B;C";Answer', *(";".join(row) for row in german)]
     path.write_bytes("\r\n".join(lines).encode("utf-8-sig"))
     assert import_answers(study, path)["taken"] == 3
-    assert [row["answer"] for row in study.answers()] == [0.5, 1.5, 2.5]
+    assert {row["id"]: row["answer"] for row in study.answers()} == {row[0]: i + 0.5 for i, row in enumerate(rows)}
     # Two rows change places in one column only.
     first, *others = study.ask_many(20)
     other = next(q for q in others if q.x[1] != first.x[1])
@@ -230,7 +230,7 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
         assert head == "id,'=1+1,feature id,'@cmd,answer"
         first = lines[0].split(",")
         path.write_text("\n".join([head, *(f"{line}{i}" for i, line in enumerate(lines))]))
-        assert float(first[1]) == study._storage.round(0)[0].queries[0, 0]
+        assert float(first[1]) in study._storage.round(0)[0].queries[:, 0]
     else:
         table = pq.read_table(path)
         assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "answer"]
@@ -243,7 +243,7 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
     out = tmp_path / f"answers.{kind}"
     assert export_answers(study, out) == taken + 1
     if kind == "parquet":
-        assert pq.read_table(out).column("answer").to_pylist()[:3] == [0.0, 1.0, 2.0]
+        assert sorted(pq.read_table(out).column("answer").to_pylist()) == [0.0, 1.0, 2.0, 4.0, 9.0]
     else:
         assert out.read_text().splitlines()[0] == "id,round,'=1+1,feature id,'@cmd,surplus,answer"
     assert import_answers(study, out) == {"taken": 0, "surplus": 0, "known": taken + 1}

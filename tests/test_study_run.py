@@ -46,10 +46,10 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
 
 def test_ctrl_c_stores_what_has_come(tmp_path):
     code = (
-        "import sys, time; from kill_study import oracle; import mixsense as ms\n"
+        "import os, sys, time; from kill_study import oracle; import mixsense as ms\n"
         "def slow(queries, repeats):\n"
         "    time.sleep(0.05)\n"
-        "    print('asked', flush=True)\n"
+        "    os.write(1, b'asked\\n')\n"  # whole, whatever the other threads write
         "    return oracle(queries, repeats)\n"
         "ms.run_study(ms.load_study(sys.argv[1], 'lab'), slow, workers=3)\n"
     )

@@ -82,7 +82,7 @@ def import_answers(study: Study, path: FilePath) -> dict[str, int]:
             number = study.checked(as_number(row.answer) if isinstance(row.answer, str) else row.answer)
             before, first = told.setdefault(row.id, (number, row))
             if before != number:
-                raise InvalidInput(f"question {row.id} has the answer {number:g} here and {before:g} in {first.where}")
+                raise InvalidInput(f"question {row.id} has another answer in {first.where}: give one of them")
         except InvalidInput as error:
             raise _refused(path, row, error) from None
         rows.append(row)

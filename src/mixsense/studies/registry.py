@@ -14,7 +14,15 @@ from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.rounds import Round
 from mixsense.studies.playback import steps_of
-from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.settings import (
+    as_json,
+    check_titles,
+    checked_lease,
+    checked_name,
+    checked_notes,
+    checked_range,
+    checked_units,
+)
 from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -55,9 +63,13 @@ def draft_study(
     first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
-    asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}
+    asking: dict[str, Any] = {
+        "units": checked_units(units, n),
+        "range": checked_range(answer_range),
+        "lease": checked_lease(lease),
+    }
     if notes is not None:
-        asking["notes"] = json.loads(as_json(notes))
+        asking["notes"] = checked_notes(notes)
     return Draft(name, problem, text, json.dumps(asking), first)
 
 
@@ -138,7 +150,7 @@ def list_studies(url: str | PathLike[str]) -> list[str]:
 def delete_study(url: str | PathLike[str], name: str) -> None:
     """Remove a study and all its answers, for good."""
     database = _opened(url)
-    remove_study(database, find_study(database, checked_name(name)).study)
+    remove_study(database, find_study(database, checked_name(name)))
 
 
 def _opened(url: str | PathLike[str]) -> Database:
