@@ -32,7 +32,15 @@ from study_cases import OLD, make_old_database
 ADDED = {
     "answers have groups": ("mixsense_answers", "answer_group"),
     "rounds have blocks": ("mixsense_rounds", "least"),
+    "tickets have secrets": ("mixsense_tickets", "secret"),
 }
+"""The columns that changes add."""
+WITHOUT_ROWID = {
+    "answers tell no order": "mixsense_answers",
+    "leases tell no order": "mixsense_leases",
+    "tickets have secrets": "mixsense_tickets",
+}
+"""The tables of an SQLite file that changes write again."""
 
 
 def rows(connection: sa.Connection) -> list[str]:
@@ -54,6 +62,10 @@ def state(url: str) -> tuple[int, list[str]]:
         names = set(connection.execute(sa.text("SELECT name FROM mixsense_migrations")).scalars()) if named else set()
         for name, (table, column) in ADDED.items():
             assert (name in names) == (column in {c["name"] for c in inspector.get_columns(table)}), name
+        if database.sqlite:
+            made = "SELECT name FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'"
+            there = set(connection.execute(sa.text(made)).scalars())
+            assert there == {table for name, table in WITHOUT_ROWID.items() if name in names}
         version = connection.execute(sa.text("SELECT version FROM mixsense_schema")).scalar_one()
         assert version == (2 if names else 1)
         found = rows(connection)
@@ -71,6 +83,15 @@ def one_life(url: str, delay: float | None) -> bool:
         time.sleep(delay)
         os.kill(pid, signal.SIGKILL)
     return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+def new_database(server: str, name: str) -> str:
+    """Make a database on a PostgreSQL server; returns its URL."""
+    engine = sa.create_engine(server.replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return f"{server.rpartition('/')[0]}/{name}"
 
 
 def kill(new_url, kills: int) -> str:
@@ -98,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     kills = parser.parse_args().kills
-    assert {*ADDED} == {*MIGRATIONS}
+    assert {*ADDED} | {*WITHOUT_ROWID} == {*MIGRATIONS}
     with tempfile.TemporaryDirectory() as folder, postgres_server.running() as server:
         for backend in ("DELETE", "WAL", "PostgreSQL"):
             sqlite.SQLITE_VERSION = sqlite.SAFE_WAL if backend == "WAL" else (3, 0, 0)
@@ -108,11 +129,7 @@ def main() -> None:
                 name = f"{backend.lower()}{next(numbers)}"
                 if backend != "PostgreSQL":
                     return f"sqlite:///{folder}/{name}.db"
-                engine = sa.create_engine(server.replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
-                with engine.connect() as connection:
-                    connection.execute(sa.text(f"CREATE DATABASE {name}"))
-                engine.dispose()
-                return f"{server.rpartition('/')[0]}/{name}"
+                return new_database(server, name)
 
             print(f"{backend}: {kill(new_url, kills)}", flush=True)
 

@@ -251,7 +251,13 @@ def two(bench: Bench, seeds: int, runs: int) -> None:
         free = bench.runs(World(2, 100, 5, gap), runs, gamma=None, max_queries=N, sigma=1.0)
         ratio = median(free) / median(known)
         bench.row(
-            f"{gap:g}", f"{N:,}", f"{median(known):.3f}", f"{median(free):.3f}", f"{ratio:.2f}", "1.05", ok=ratio <= 1.05
+            f"{gap:g}",
+            f"{N:,}",
+            f"{median(known):.3f}",
+            f"{median(free):.3f}",
+            f"{ratio:.2f}",
+            "1.05",
+            ok=ratio <= 1.05,
         )
 
 
@@ -268,7 +274,9 @@ def crowd(bench: Bench, seeds: int, runs: int) -> None:
 
 
 def seconds(bench: Bench, seeds: int, runs: int) -> None:
-    bench.title("Time, CPU seconds of a run with n = 100, k = 5, gap 5, N = 2,000", "two models", "three", "ratio", "limit")
+    bench.title(
+        "Time, CPU seconds of a run with n = 100, k = 5, gap 5, N = 2,000", "two models", "three", "ratio", "limit"
+    )
     each = [median(bench.runs(World(L, 100, 5, 5.0), seeds, gamma=None, max_queries=2000), "seconds") for L in (2, 3)]
     bench.row(*(f"{t:.2f}" for t in each), f"{each[1] / each[0]:.2f}", "2.50", ok=each[1] <= 2.5 * each[0])
 

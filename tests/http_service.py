@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import socket
@@ -105,13 +106,17 @@ def raw_server(serve: Callable[[socket.socket], Any]) -> tuple[socket.socket, st
     """Accept connections and give each to `serve` in a thread; returns the listening socket and its address."""
     server = socket.create_server(("127.0.0.1", 0))
 
+    def talk(client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):  # the other side may have gone
+            serve(client)
+
     def loop() -> None:
         while True:
             try:
                 client, _ = server.accept()
             except OSError:
                 return
-            threading.Thread(target=serve, args=(client,), daemon=True).start()
+            threading.Thread(target=talk, args=(client,), daemon=True).start()
 
     threading.Thread(target=loop, daemon=True).start()
     return server, f"http://127.0.0.1:{server.getsockname()[1]}/"

@@ -66,7 +66,11 @@ def running():
             yield f"postgresql://lab:{password.read_text()}@127.0.0.1:{port}/postgres"
         finally:
             server.send_signal(signal.SIGINT)  # "fast shutdown": connections that are left are closed
-            server.wait(60)
+            try:
+                server.wait(60)
+            except subprocess.TimeoutExpired:  # a last checkpoint of many databases on a busy machine
+                server.send_signal(signal.SIGQUIT)  # "immediate shutdown": the data goes anyway
+                server.wait(60)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

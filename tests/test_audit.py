@@ -9,6 +9,7 @@ import re
 import shlex
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -169,8 +170,11 @@ PLAIN = ["--n", "6", "--gamma", "0.5", "--seed", "1", "--quiet"]
 def test_a_problem_stops_the_audit_unless_forced(behave, name, tmp_path):
     with score_service(behave) as service:
         done = audit(service.url, *PLAIN, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1), done.stderr
+        assert f"the preflight found a problem ({name}): " in done.stderr
+        done = audit(service.url, *PLAIN[:-1], cwd=tmp_path)
         assert (done.returncode, done.stderr.count("\n")) == (4, 2), done.stderr
-        assert f"the preflight found a problem ({name})" in done.stderr
+        assert f"the preflight found a problem ({name}): see above" in done.stderr
         assert f"problem  {name}" in done.stdout
         assert not (tmp_path / "mixsense.db").exists()
         if name == "linear":
@@ -349,6 +353,15 @@ def test_the_cost_that_is_stated(monkeypatch, capsys):
     assert "only if it was interrupted itself is it made again" in text
 
 
+def test_help_says_how_a_secret_is_given(tmp_path):
+    done = audit("--help", cwd=tmp_path, COLUMNS="300")
+    for option in ("--header", "--body", "url"):
+        line = next(line for line in done.stdout.splitlines() if f" {option} " in line)
+        assert "env:VARIABLE" in line, line
+    assert "in a header, the body, the address's path or its query" in " ".join(done.stdout.split())
+    assert '{"id": …, "x": […]}' in done.stdout
+
+
 def test_the_documented_audit_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = Path(HERE).parent.joinpath("docs", "studies.md").read_text(encoding="utf-8")
@@ -387,3 +400,120 @@ def wait_for(port):
             return
         time.sleep(0.02)
     raise AssertionError("the service does not listen")
+
+
+SHIFTED = """
+import json, random, sys
+rng = random.Random(1)
+for i, line in enumerate(sys.stdin):
+    x = json.loads(line)["x"]
+    print(rng.choice([4 * x[0], 4 * x[1]]) + rng.gauss(0, 0.3), flush=True)
+"""
+
+
+@pytest.mark.parametrize("more", [["--json"], ["--out", "r.json"]], ids=["json", "out"])
+def test_a_line_too_many_at_the_end_shows_no_result_and_ends_the_study(more, tmp_path):
+    (tmp_path / "model.py").write_text(SHIFTED + "print(777, flush=True)\n")
+    args = ["--command", f"{sys.executable} model.py", *PLAIN[:-1], "--skip-preflight", *more]
+    done = audit(*args, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "wrote '777' without being asked, seen when it ended: none of its answers can be trusted" in done.stderr
+    assert not (tmp_path / "r.json").exists()
+    (tmp_path / "model.py").write_text(SHIFTED)
+    again = audit(*args, cwd=tmp_path)
+    assert (again.returncode, again.stdout, again.stderr.count("\n")) == (1, "", 1), again.stderr
+    assert "the study 'audit' cannot go on" in again.stderr
+    study = ms.load_study(tmp_path / "mixsense.db", "audit")
+    assert study.progress().state == "failed"
+    assert len(study.answers()) == study.progress().total > 0  # what was paid for can be exported
+    with pytest.raises(ms.OracleError, match="without being asked"):
+        study.result()
+    study.close()
+    assert audit(*args, "--name", "mended", cwd=tmp_path).returncode == 0
+
+
+def test_a_reply_too_many_ends_the_study_unless_connections_are_new(tmp_path):
+    def twice(call, y):
+        reply = json.dumps({"y": y}).encode()
+        if call.number != 60:
+            return y
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(reply)
+        return 200, {"Content-Length": str(len(reply))}, reply + head + reply
+
+    for more, words, ended in (
+        ([], "cannot go on: mend that", "failed"),
+        (["--new-connections", "--name", "fresh"], "run the study again to go on", "asking"),
+    ):
+        with score_service(twice) as service:
+            args = [service.url, *PLAIN, "--skip-preflight", "--gamma", "0.1", "--concurrency", "1", *more]
+            done = audit(*args, cwd=tmp_path)
+        assert (done.returncode, done.stdout, words in done.stderr) == (1, "", True), done.stderr
+        study = ms.load_study(tmp_path / "mixsense.db", "fresh" if more else "audit")
+        assert (study.progress().state, study.progress().total) == (ended, 59)
+        study.close()
+
+
+def test_a_doubt_before_any_answer_leaves_the_study_open(tmp_path):
+    (tmp_path / "model.py").write_text("print('ready', flush=True)\n" + SHIFTED)
+    args = ["--command", f"{sys.executable} model.py", *PLAIN, "--skip-preflight"]
+    assert audit(*args, cwd=tmp_path).returncode == 1
+    (tmp_path / "model.py").write_text(SHIFTED)
+    assert audit(*args, cwd=tmp_path).returncode == 0
+
+
+def test_the_body_is_stored_as_a_fingerprint_only(tmp_path, here, monkeypatch):
+    body = '{"x": "$x", "tenant": "blue whale"}'
+    with score_service(lambda call, y: y) as service:
+        args = [service.url, *PLAIN, "--skip-preflight", "--body"]
+        done = audit(*args, body, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert all(b"blue whale" not in file.read_bytes() for file in tmp_path.iterdir())
+        code, errors = here(*args, body.replace("blue", "gray"))
+        assert (code, errors.count("\n"), "sends another body" in errors) == (2, 1, True), errors
+        assert "whale" not in errors
+        count = len(service.calls)
+        # As it was stored before 0.3.0: the body itself.
+        with contextlib.closing(sqlite3.connect(tmp_path / "mixsense.db")) as connection, connection:
+            asking = json.loads(connection.execute("SELECT asking FROM mixsense_studies").fetchone()[0])
+            assert re.fullmatch("[0-9a-f]{16}", asking["notes"]["endpoint"]["body"])
+            asking["notes"]["endpoint"]["body"] = body
+            connection.execute("UPDATE mixsense_studies SET asking = ?", [json.dumps(asking)])
+        assert audit(*args, body, cwd=tmp_path).returncode == 0
+        code, errors = here(*args, body.replace("blue", "gray"))
+        assert (code, "sends another body" in errors, "whale" in errors) == (2, True, False)
+        assert len(service.calls) == count
+
+
+def test_quiet_prints_nothing_but_errors(tmp_path):
+    with score_service(lambda call, y: y) as service:
+        for _ in range(2):  # the second time it goes on
+            done = audit(service.url, *PLAIN, "--out", "r.json", cwd=tmp_path)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+            assert ms.Recovery.from_json((tmp_path / "r.json").read_text()).status == "certified"
+        done = audit(service.url, *PLAIN[:-1], cwd=tmp_path)
+        assert "certified" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("missing", "args", "install"),
+    [
+        (
+            ["h11", "sqlalchemy"],
+            ["http://127.0.0.1:9/"],
+            "h11 and sqlalchemy, not installed: pip install 'mixsense[http,study]'",
+        ),
+        (["h11", "certifi"], ["https://127.0.0.1:9/"], "h11 and certifi, not installed: pip install 'mixsense[http]'"),
+        (
+            ["sqlalchemy", "h11"],
+            ["--command", "x"],
+            "an audit needs sqlalchemy, not installed: pip install 'mixsense[study]'",
+        ),
+        (["psycopg"], ["--command", "x", "--db", "postgresql://u@h/d"], "pip install 'mixsense[postgres]'"),
+    ],
+)
+def test_all_missing_extras_are_named_at_once(missing, args, install, here, monkeypatch):
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    code, errors = here(*args, "--n", "3")
+    assert (code, errors.count("\n")) == (2, 1), errors
+    assert install in errors

@@ -17,7 +17,7 @@ import mixsense as ms
 from http_service import Service, two_models
 from mixsense.cli.demo import alone
 from mixsense.cli.exits import BY_STATUS, MEANINGS, ExitCode, epilog
-from mixsense.cli.options import precision
+from mixsense.cli.options import named_options, precision
 from mixsense.recovery.result import STATUSES
 
 PAGE = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_the_start_is_light(page):
     code = (
         "import sys\nfrom mixsense.cli.main import main\n"
         f"sys.argv = ['mixsense', {page!r}]\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'scipy', 'pandas', 'matplotlib', 'sqlalchemy', 'joblib', 'httpcore'} & set(sys.modules)\n"
+        "heavy = {'scipy', 'pandas', 'matplotlib', 'sqlalchemy', 'joblib', 'h11', 'certifi'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
@@ -161,6 +161,10 @@ def slow(queries, repeats):
     return ask(queries, repeats)
 def broken(queries, repeats):
     raise RuntimeError("the lab is closed")
+calls = []
+def late(queries, repeats):
+    calls.append(repeats)
+    return ask(queries, repeats) if len(calls) == 1 else broken(queries, repeats)
 number = 3
 """
 
@@ -185,6 +189,12 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:ask", *SMALL, "--gamma", "-1"], 2, "gamma is -1"),
         (["lab:ask", *SMALL, "--gamma", "x"], 2, "x"),
         (["lab:ask", "--method", "noiseless", "--batch", "9"], 2, "--batch does not go with --method noiseless"),
+        (["lab:ask", "--option", "m=9"], 2, "--option m does not go with --method frugal: it takes steer"),
+        (["lab:ask", "--no-steer", "--option", "steer=true"], 2, "--steer and --option steer are the same"),
+        (["lab:ask", *SMALL, "--decoder", "magic"], 2, "decoder is 'magic': give 'basis_pursuit'"),
+        (["lab:ask", "--method", "paper"], 2, "k is missing: method='paper' asks"),
+        (["lab:late", *SMALL], 1, "; the 60 answers received before are lost: --record FILE keeps them"),
+        (["lab:late", *SMALL, "--record", "l.jsonl"], 1, "the 60 answers received before are in l.jsonl, the same"),
         (["lab:ask", *SMALL, "--max-queries", "10"], 1, "nothing was asked"),
         (["lab:ask", *SMALL, "--gamma", "1", "--out", "no/where.json"], 2, "the folder no does not exist"),
         (["lab:ask", *SMALL, "--gamma", "1", "--plot", "r.doc"], 2, "r.doc cannot be drawn"),
@@ -193,6 +203,53 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         done = mixsense("recover", *args, cwd=tmp_path)
         assert (done.returncode, words in done.stderr) == (code, True), (args, done.stderr)
         assert "Traceback" not in done.stderr
+
+
+def test_options_of_a_method_of_ones_own(tmp_path):
+    (tmp_path / "mylab.py").write_text(
+        "import numpy as np, mixsense as ms\n"
+        "def search(problem, rng, **options):\n"
+        "    yield from ()\n"
+        "    return ms.Recovery(np.eye(2, problem.n), status='uncertain', diagnostics=options)\n"
+    )
+    given = ["a=3", "b=0.5", "c=true", "d=word", 'e="3"', "f=[1, 2]", "g=", "h=x=y"]
+    flags = [word for part in given for word in ("--option", part)]
+    method = ["--method", "mylab:search", "--m", "7", "--out", "r.json", "--record", "r.jsonl"]
+    done = mixsense("recover", "--simulate", "--n", "4", *method, *flags, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    told = {"m": 7, "a": 3, "b": 0.5, "c": True, "d": "word", "e": "3", "f": [1, 2], "g": "", "h": "x=y"}
+    assert told.items() <= json.loads((tmp_path / "r.json").read_text())["diagnostics"].items()
+    done = mixsense("recover", "--simulate", "--n", "4", *method, *flags, "--option", "z=1", cwd=tmp_path)
+    assert "holds the answers of another run (z differ)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (["steer"], "--option is 'steer': give NAME=VALUE"),
+        (["=3"], "--option is '=3': give NAME=VALUE"),
+        (["a\x1b[2J=3"], r"--option is 'a\x1b[2J=3': give NAME=VALUE"),
+        (["a=" + "[" * 100_000], "--option a is nested too deeply"),
+        (["gamma=1"], "--option gamma is not an option of a method"),
+        (["a=1", "a=2"], "--option a is given twice"),
+    ],
+)
+def test_an_option_that_cannot_be_read_is_one_line(parts, words):
+    with pytest.raises(ms.InvalidInput) as caught:
+        named_options(parts)
+    assert words in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_a_record_is_a_regular_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("pipe", "/dev/full", "/dev/null"):
+        done = mixsense("recover", "--simulate", *SMALL, "--record", path, cwd=tmp_path)
+        assert done.returncode == 2
+        assert (
+            done.stderr
+            == f"mixsense: {path} cannot be used as a record (it is not a regular file): give another file\n"
+        )
 
 
 def test_budget_is_an_exit_code_of_its_own(tmp_path):

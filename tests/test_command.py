@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.oracles.abilities import Callers, Closing, Stoppable
+from mixsense.oracles.abilities import Callers, Stoppable, Watchful
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -43,8 +44,8 @@ def test_contract(code, queries):
 
 def test_abilities_are_declared():
     with program(SUM) as oracle:
-        assert isinstance(oracle, Closing)
         assert isinstance(oracle, Stoppable)
+        assert isinstance(oracle, Watchful)
         assert not isinstance(oracle, Callers)
 
 
@@ -135,7 +136,7 @@ LONG = np.arange(40.0)[:, None]
 )
 def test_one_line_too_many_never_passes(code):
     for _ in range(5):
-        with pytest.raises(ms.OracleError, match=r"without being asked|not JSON|more than 100,000 bytes"):
+        with pytest.raises(ms.OracleError, match=r"without being asked|not JSON|more than 100,000 bytes|usable size"):
             with program(code) as oracle:
                 oracle(LONG, 1)
 
@@ -352,3 +353,85 @@ def test_the_command_line_asks_a_program(tmp_path):
     done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "one of them" in done.stderr
+
+
+def test_the_record_names_no_argument_of_the_program(tmp_path):
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE)
+    command = f"{sys.executable} model.py --key s3cret"
+    args = ["recover", "--command", command, "--n", "10", "--gamma", "0.4", "--seed", "1", "--record", "r.jsonl"]
+    done = [subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)]
+    assert done[0].returncode == 0, done[0].stderr
+    assert "s3cret" not in (tmp_path / "r.jsonl").read_text()
+    done.append(subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path))
+    assert (done[1].returncode, done[1].stdout) == (0, done[0].stdout)
+    assert "answers are there already" in done[1].stderr
+    # As 0.2.0 wrote it: the answers are paid for, and it goes on.
+    first, _, rest = (tmp_path / "r.jsonl").read_text().partition("\n")
+    old = json.loads(first)
+    old["run"]["oracle"] = command
+    (tmp_path / "r.jsonl").write_text(json.dumps(old) + "\n" + rest)
+    done.append(subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path))
+    assert (done[2].returncode, done[2].stdout) == (0, done[0].stdout)
+
+
+def test_a_record_with_a_line_too_many_is_not_taken_again(tmp_path):
+    args = ["recover", "--command", f"{sys.executable} model.py", "--n", "10", "--gamma", "0.4", "--seed", "1"]
+    args = [sys.executable, "-m", "mixsense", *args, "--record", "r.jsonl", "--quiet"]
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE + "print(777, flush=True)")
+    done = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+    assert "none of its answers can be trusted" in done.stderr
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE)
+    done = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert "the answers in r.jsonl are not to be trusted" in done.stderr
+
+
+def test_a_doubt_is_kept_when_another_error_comes_first():
+    """A program that answers one question late, and is stopped on its way: two lines are left where one is owed."""
+    code = """
+print(json.loads(input())["x"][0], 777, sep="\\n", end="", flush=True)
+for line in sys.stdin:
+    time.sleep(0.2)
+    print("\\n", json.loads(line)["x"][0], end="", flush=True)
+"""
+    with program(code, settle=0.0) as oracle, pytest.raises(ms.OracleError):
+        oracle(X, 1)
+    assert "without being asked" in oracle.doubt
+    slow = "for line in sys.stdin:\n    time.sleep(0.3)\n    print(1, flush=True)\n    print(2, flush=True)"
+    with program(slow) as oracle:
+        threading.Timer(0.1, oracle.stop).start()
+        with pytest.raises(ms.OracleError, match="stopped"):
+            oracle(X[:1], 1)
+        assert "without being asked" in oracle.doubt
+
+
+def test_with_ids_a_line_too_many_is_no_doubt():
+    code = """
+for line in sys.stdin:
+    query = json.loads(line)
+    print(json.dumps({"id": query["id"], "y": query["x"][0]}), flush=True)
+print("bye", flush=True)
+"""
+    with program(code) as oracle:
+        assert np.array_equal(oracle(X, 1)[:, 0], X[:, 0])
+    assert oracle.doubt is None
+
+
+@pytest.mark.parametrize("words", ["sys.exit(sys.argv[-1])", "print(sys.argv[-1], flush=True)"])
+def test_what_a_program_knows_is_hidden_in_what_it_writes(words, monkeypatch):
+    monkeypatch.setenv("LAB_API_KEY", "open sesame, please")
+    for arguments, known in (
+        (["--api-key", "blue-whale-song"], "[argument]"),
+        (["--token=blue-whale-song"], "[argument]"),
+        (["3fa8c1d27b604e58a1b2c3d4e5f60718"], "[argument]"),
+        (["--greeting", "blue-whale-song"], "blue-whale-song"),
+    ):
+        code = HEAD + f"input(); {words}"
+        with ms.CommandOracle([sys.executable, "-c", code, *arguments], timeout=10) as oracle:
+            with pytest.raises(ms.OracleError) as caught:
+                oracle(X[:1], 1)
+            assert known in str(caught.value)
+    with program("input(); sys.exit('no ' + os.environ['LAB_API_KEY'])") as oracle:
+        with pytest.raises(ms.OracleError, match=r"last words: no \[LAB_API_KEY\]"):
+            oracle(X[:1], 1)

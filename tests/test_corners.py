@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from mixsense.features.units import Coded
@@ -25,7 +27,8 @@ def test_steered_corners_tell_models_apart_more_often():
     rng = np.random.default_rng(1)
     box = Box(Coded(10, False, np.zeros(10)), "corners")
     delta = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0, 0, 0, 0, 0])
-    plain, steered = box.draw(4000, rng), box.steer(4000, delta, 1.0, rng)
+    fit = SimpleNamespace(L=2, beta=np.stack([delta / 2, -delta / 2]), sigma=1.0)
+    plain, steered = box.draw(4000, rng), box.steer(4000, fit, rng)
     assert np.mean((steered @ delta) ** 2) > 1.2 * np.mean((plain @ delta) ** 2)
     assert np.abs(np.corrcoef(steered[:, 5:].T) - np.eye(5)).max() < 0.1
 

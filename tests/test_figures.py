@@ -220,6 +220,17 @@ def test_what_the_page_says_of_figure_6():
     assert ((data.low <= data.share) & (data.share <= data.high)).all()
 
 
+def test_what_the_page_says_of_figure_7():
+    data = page_data(7)
+    missed = data[data.error > 1].groupby("models")["size"].max()
+    for models, part in data.groupby("models"):
+        found = part[part["size"] > missed.get(models, 0)].groupby("size")
+        assert len(found) >= 2
+        assert (found.error.median() < found.tagged.median()).all()
+    assert missed.is_monotonic_increasing
+    assert 2 not in missed
+
+
 # The picture of one recovery
 
 

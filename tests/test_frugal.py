@@ -225,17 +225,16 @@ def test_all_runs_show_the_vectors_in_the_same_order():
             assert r.weights == pytest.approx(sorted(shares or (0.5, 0.5), reverse=told == "estimate"), abs=0.15)
 
 
-def test_the_answers_are_those_to_what_was_really_asked_with_their_groups():
+def test_the_answers_are_those_to_what_was_really_asked():
     answers = Answers(2, 3)  # room for three, so that it has to grow
     for first in (0, 10, 20):
         asking = answers.ask(np.zeros((2, 2)), "", None)
         next(asking)
         with pytest.raises(StopIteration):
-            asking.send(Asked([[first, 1], [first, 2]], [first, -first], [first, first]))
+            asking.send(Asked([[first, 1], [first, 2]], [first, -first]))
     assert answers.N == 6
     assert answers.X.tolist() == [[0, 1], [0, 2], [10, 1], [10, 2], [20, 1], [20, 2]]
     assert answers.y.tolist() == [0, 0, 10, -10, 20, -20]
-    assert answers.group.tolist() == [0, 0, 10, 10, 20, 20]
 
 
 def test_stages_grow_by_a_fifth_reach_gamma_and_leave_no_crumbs():

@@ -26,6 +26,7 @@ STALE = "docs/figures shows another method than the present one: run `make figur
         (4, {"method": "frugal", "gap": 5.0, "size": 300}),
         (4, {"method": "paper", "gap": 5.0, "size": 20}),
         (5, {"method": "frugal", "n": 30, "gap": 5.0, "gamma": 0.2}),
+        (7, {"models": 3, "size": 500}),
     ],
 )
 def test_the_data_of_the_figures_are_those_of_the_present_method(number, wanted):

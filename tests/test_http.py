@@ -14,7 +14,7 @@ import pytest
 
 import mixsense as ms
 from http_service import MODELS, Service, raw_server, two_models
-from mixsense.oracles.abilities import Callers, Closing, Stoppable
+from mixsense.oracles.abilities import Callers, Stoppable
 from mixsense.oracles.preflight import cost
 from mixsense.oracles.retrying import backoff, retry_after
 from oracle_contract import check_oracle
@@ -52,11 +52,10 @@ def test_abilities_are_declared():
     with ms.HTTPOracle("http://127.0.0.1:9/") as oracle:
         assert isinstance(oracle, Callers)
         assert isinstance(oracle, Stoppable)
-        assert isinstance(oracle, Closing)
         with oracle.caller(fresh=True, cookies=False) as other:
             assert (oracle.fresh, other.fresh) == (False, True)
     simulated = ms.SimulatedOracle(MODELS)
-    assert not any(isinstance(simulated, ability) for ability in (Callers, Stoppable, Closing))
+    assert not any(isinstance(simulated, ability) for ability in (Callers, Stoppable))
     assert cost(oracle) - cost(simulated) == 72
 
 

@@ -147,7 +147,7 @@ def test_equal_vectors_have_no_untagged_limit():
     [
         ((np.ones((2, 3)), 0.0, 10), "sigma is 0; it must be above 0"),
         ((np.ones((2, 3)), 1.0, 0), "queries is 0"),
-        ((np.ones(3), 1.0, 10), "needed is \\(L, n\\)"),
+        ((np.ones(3), 1.0, 10), "it must be \\(L, n\\)"),
         ((np.ones((2, 3)), 1.0, 10, "estimate"), "the shares have to be known here"),
     ],
 )

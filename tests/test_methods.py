@@ -186,9 +186,9 @@ def test_a_decoder_that_is_none_is_refused_before_anything_is_asked(decoder, wor
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (lambda A: np.zeros(3), "the decoder's value has shape (3,): needed are 30 finite numbers"),
-        (lambda A: np.full(A.shape[1], np.nan), "needed are 30 finite numbers"),
-        (lambda A: "nothing", "the decoder's value is 'nothing': needed are real numbers"),
+        (lambda A: np.zeros(3), "the decoder's value has shape (3,): it must be 30 finite numbers"),
+        (lambda A: np.full(A.shape[1], np.nan), "it must be 30 finite numbers"),
+        (lambda A: "nothing", "the decoder's value is 'nothing': it must be real numbers"),
     ],
 )
 def test_what_a_decoder_returns_is_checked_and_no_answer_is_lost(value, words):
@@ -198,5 +198,7 @@ def test_what_a_decoder_returns_is_checked_and_no_answer_is_lost(value, words):
         ms.recover(asked, 30, **given, decoder=lambda A, b, radius: SimpleNamespace(value=value(A)))
     assert words in str(caught.value)
     assert sum(map(len, caught.value.record)) == asked.count == 50
-    with pytest.raises(ms.InvalidInput, match="the decoder returned ndarray: needed is an object with the vector as"):
+    with pytest.raises(
+        ms.InvalidInput, match="the decoder returned ndarray: it must return an object with the vector as"
+    ):
         ms.recover(asked, 30, **given, decoder=lambda A, b, radius: np.zeros(30))

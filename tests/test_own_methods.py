@@ -144,19 +144,19 @@ def bad_estimate(problem, rng):
 
 
 WRONG = [
-    (no_generator, 0, "test_own_methods:no_generator returned Recovery when it was called: needed is a generator"),
+    (no_generator, 0, "test_own_methods:no_generator returned Recovery when it was called: it must be a generator"),
     (one_argument, 0, "takes too little: give a generator function of (problem, rng, …)"),
     (lambda: None, 0, "takes too little"),
     (print, 0, "the method builtins:print returned NoneType when it was called"),
     (needs_size, 0, "needs_size cannot be called: missing a required argument: 'size'; give it as an option"),
-    (asynchronous, 0, "asynchronous returned async_generator when it was called: needed is a generator function"),
-    (ask_then(None), 6, "returned NoneType: needed is a Recovery in the end"),
-    (ask_then(np.zeros((2, 6))), 6, "returned ndarray: needed is a Recovery in the end"),
+    (asynchronous, 0, "asynchronous returned async_generator when it was called: it must be a generator function"),
+    (ask_then(None), 6, "returned NoneType: it must return a Recovery in the end"),
+    (ask_then(np.zeros((2, 6))), 6, "returned ndarray: it must return a Recovery in the end"),
     (ask_then(ms.Recovery(np.zeros((2, 5)), status="budget")), 6, "returned vectors of shape (2, 5), but n is 6"),
-    (ask_and_yield(np.eye(6)), 6, "yielded ndarray: needed is a Round of queries"),
-    (ask_and_yield(None), 6, "yielded NoneType: needed is a Round of queries"),
+    (ask_and_yield(np.eye(6)), 6, "yielded ndarray: it must yield a Round of queries"),
+    (ask_and_yield(None), 6, "yielded NoneType: it must yield a Round of queries"),
     (ask_and_yield(ms.Round(np.eye(7))), 6, "asked queries of 7 numbers, but n is 6: give (q, 6)"),
-    (bad_estimate, 6, "returned str: needed is a Recovery"),
+    (bad_estimate, 6, "returned str: it must return a Recovery"),
     (average(None, None), 0, "method is <generator object average"),
     (3, 0, "method is 3: give one of 'frugal'"),
     ("magic", 0, "or a generator function of yours, or module:function"),
@@ -185,6 +185,17 @@ def test_an_option_that_it_has_not_is_refused():
         ms.recover(oracle(), 6, method=average, answer=3)
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"), [("gamma", "use problem.gamma, or"), ("k", "use problem.k, or"), ("progress", "give")]
+)
+def test_a_parameter_that_is_an_argument_of_recover_is_refused(name, instead):
+    method = eval(f"lambda problem, rng, {name}=3: (yield)")
+    with pytest.raises(
+        ms.InvalidInput, match=f"has a parameter '{name}', which is an argument of recover.*: {instead}"
+    ):
+        ms.recover(oracle(), 6, method=method)
+
+
 def test_an_error_of_its_own_carries_the_answers():
     def failing(problem, rng):
         yield ms.Round(np.eye(6), 2)
@@ -196,6 +207,8 @@ def test_an_error_of_its_own_carries_the_answers():
 
 
 def test_only_what_another_process_finds_has_a_name_to_store(monkeypatch):
+    with pytest.raises(ms.InvalidInput, match=r"method is \{'a': 1\}: give one of 'frugal'"):
+        stored_name({"a": 1})
     assert stored_name(average) == stored_name("test_own_methods:average") == "test_own_methods:average"
     assert stored_name("frugal") == "frugal"
 
@@ -250,13 +263,78 @@ def test_the_command_line_finds_it_in_the_current_folder(lab):
     done = console(lab, *usual, "mylab:search")
     assert (done.returncode, "40 answers" in done.stdout) == (3, True), done.stderr  # 3: uncertain
     for method, code, words in (
-        ("mylab:picky", 1, "the method mylab:picky yielded int: needed is a Round of queries"),  # after answers
+        ("mylab:picky", 1, "the method mylab:picky yielded int: it must yield a Round of queries"),  # after answers
         ("mylab:nothing", 2, "mylab has no callable 'nothing'"),
         ("mylib:search", 2, "the method's module 'mylib' cannot be imported"),
     ):
         done = console(lab, *usual, method)
         assert (done.returncode, words in done.stderr) == (code, True), done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+FAILING = """
+import sys
+from mylab import search, ask
+def leaving(problem, rng):
+    yield from search(problem, rng)
+    sys.exit(0)
+def closed(queries, repeats):
+    sys.exit(0)
+def crash(problem, rng):
+    yield from search(problem, rng)
+    problem = 1 / 0
+def at_once(problem, rng):
+    raise OSError(2, "no \\x1b[2J such thing")
+def solve(A, b, radius):
+    return [][3]
+def late(problem, rng):
+    import mixsense as ms
+    for i in range(9):
+        yield ms.Round([[1.0] * problem.n], 10, estimate=lambda: {}["best"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (
+            ["mylab:ask", "--method", "badlab:leaving"],
+            "the method badlab:leaving raised SystemExit: 0 (badlab.py, line 6)",
+        ),
+        (["badlab:closed"], "the oracle badlab:closed raised SystemExit: 0 (badlab.py, line 8)"),
+        (
+            ["mylab:ask", "--method", "badlab:crash"],
+            "the method badlab:crash raised ZeroDivisionError: division by zero",
+        ),
+        (
+            ["mylab:ask", "--method", "badlab:at_once"],
+            "the method badlab:at_once raised FileNotFoundError: [Errno 2] no",
+        ),
+        (
+            ["mylab:ask", "--method", "badlab:late", "--max-queries", "50"],
+            "the method badlab:late.<locals>.<lambda> raised KeyError: 'best' (badlab.py, line 19)",
+        ),
+        (
+            ["--simulate", "--method", "single", "--k", "2", "--decoder", "badlab:solve"],
+            "the decoder badlab:solve raised IndexError: list index out of range (badlab.py, line 15)",
+        ),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, list) else "",
+)
+def test_what_the_users_functions_raise_is_one_line(lab, args, words):
+    (lab / "badlab.py").write_text(FAILING)
+    done = console(lab, "recover", *args, "--n", 6, "--sigma", 1, "--quiet")
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.strip().isprintable()
+
+
+def test_a_module_that_is_hidden_by_another_is_named(lab):
+    (lab / "queue.py").write_text("def search(problem, rng):\n    yield 3\n")
+    done = console(lab, "recover", "--simulate", "--method", "queue:search")
+    assert done.returncode == 2
+    assert "queue.py, not queue.py of the current folder, which needs another name" in done.stderr
 
 
 def test_a_sweep_finds_it_in_its_processes(lab):
@@ -268,6 +346,14 @@ def test_a_sweep_finds_it_in_its_processes(lab):
         ("mylab:search", 20, 20),
         ("mylab:search", 40, 40),
     ]
+
+
+def test_a_method_that_leaves_is_a_failed_cell(lab):
+    (lab / "badlab.py").write_text("import sys\ndef leave(problem, rng):\n    sys.exit(0)\n    yield\n")
+    (lab / "bad.toml").write_text('n = 6\nk = 2\ngap = 5.0\nseeds = 2\nmethod = "badlab:leave"\n')
+    done = console(lab, "sweep", "bad.toml", "--jobs", 1, "--quiet")
+    assert "2 cells, 2 failed" in done.stdout, done.stderr
+    assert "SystemExit: 0" in done.stdout
 
 
 def test_a_sweep_in_python_takes_the_function(lab, monkeypatch):
@@ -334,6 +420,16 @@ def test_a_method_that_says_certified_without_a_bound_is_not_believed(bound, sta
     r = ms.recover(ms.SimulatedOracle(np.ones((2, 4)), seed=1), 4, gamma=0.1, method=eager, seed=1)
     assert r.status == status
     assert bool(r.diagnostics.get("warnings")) == (status == "uncertain")
+
+
+def test_a_precision_of_0_is_one_too():
+    def eager(problem, rng):
+        yield ms.Round(np.eye(problem.n), label="basis")
+        return ms.Recovery(np.zeros((2, problem.n)), "certified", error_bound=0.2)
+
+    exact = ms.SimulatedOracle(np.ones((2, 4)), sigma=0.0)
+    assert ms.recover(exact, 4, gamma=0, sigma=0, method=eager).status == "uncertain"
+    assert ms.recover(exact, 4, gamma=None, sigma=0, method=eager).status == "certified"
 
 
 def test_an_estimate_on_the_way_has_the_names_of_the_features():

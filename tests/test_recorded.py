@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,3 +50,107 @@ def simulated():
 
 def nobody(queries, repeats):
     raise AssertionError("everything is in the file")
+
+
+# -- what is interrupted, and what is no file ----------------------------------------------------------------
+
+
+def answers_in(path):
+    _, *lines = map(json.loads, path.read_text().splitlines())
+    return [answer for line in lines for row in line["answers"] for answer in row]
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left on device")], ids=["ctrl-c", "full"])
+@pytest.mark.parametrize("known", [0, 2])
+def test_an_interrupted_write_loses_nothing_and_the_oracle_goes_on(tmp_path, monkeypatch, failure, known):
+    path, asked = tmp_path / "answers.jsonl", simulated()
+    recorded = ms.RecordedOracle(asked, path, RUN)
+    recorded(X[:known], 1) if known else None
+
+    def interrupted(_):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupted)
+        with pytest.raises((KeyboardInterrupt, ms.OracleError)):
+            recorded(X, 1)
+    before = asked.count
+    assert recorded(X, 1).shape == (len(X), 1)
+    assert asked.count == max(before, known + len(X))  # what came before the interruption is not asked again
+    recorded(X[:1], 1)
+    assert len(answers_in(path)) == asked.count
+    assert ms.RecordedOracle(nobody, path, RUN).reused == asked.count
+
+
+@pytest.mark.parametrize("written", [0, 7, 60])
+def test_a_line_that_was_torn_while_the_oracle_lives_is_made_whole(tmp_path, monkeypatch, written):
+    path, asked = tmp_path / "answers.jsonl", simulated()
+    recorded = ms.RecordedOracle(asked, path, RUN)
+    whole = path.stat().st_size
+
+    def torn(_):
+        os.truncate(path, whole + written)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", torn)
+        with pytest.raises(KeyboardInterrupt):
+            recorded(X, 1)
+    first = recorded(X, 1)
+    assert asked.count == len(X)
+    assert answers_in(path) == first.ravel().tolist()
+
+
+def test_what_another_program_adds_in_between_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "answers.jsonl"
+    recorded = ms.RecordedOracle(simulated(), path, RUN)
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            recorded(X, 1)
+    with path.open("a") as file:
+        file.write("{}\n")
+    with pytest.raises(ms.OracleError, match="another program has changed it"):
+        recorded(X, 1)
+
+
+def test_what_is_not_a_regular_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/full"), Path("/dev/zero"), Path("/dev/null")):
+        with pytest.raises(ms.InvalidInput, match=r"cannot be used as a record \(it is not a regular file\)"):
+            ms.RecordedOracle(simulated(), path, RUN)
+
+
+@pytest.mark.parametrize("run", [None, 3, [1], {"seed": object()}, {"seed": float("nan")}, {(1, 2): 3}])
+def test_a_run_that_has_no_json_is_one_line(tmp_path, run):
+    with pytest.raises(ms.InvalidInput, match="run cannot be stored as JSON") as caught:
+        ms.RecordedOracle(simulated(), tmp_path / "answers.jsonl", run)
+    assert str(caught.value).isprintable()
+    assert not (tmp_path / "answers.jsonl").exists()
+
+
+class Sessions:
+    """Answers 1, all from one model, whose group is 0 in every call."""
+
+    def __call__(self, queries, repeats):
+        return self.asked(queries, repeats, 1).table()
+
+    def asked(self, queries, repeats, block):
+        return ms.Asked.of_round(queries, np.ones((len(queries), repeats)), np.zeros((len(queries), repeats), int))
+
+
+def test_groups_of_another_oracle_are_not_taken_for_those_of_the_record(tmp_path):
+    replay = ms.ReplayOracle([(X[:2], np.ones((2, 1)))], then=Sessions())
+    first, second, third = (replay.asked(X[rows], 1).group.tolist() for rows in (slice(0, 2), [2, 3], [4]))
+    assert first == [0, 1]
+    assert second[0] == second[1] == third[0]  # over all calls
+    assert not {*first} & {*second}
+    path = tmp_path / "answers.jsonl"
+    ms.RecordedOracle(Sessions(), path, RUN)(X[:2], 1)
+    later = ms.RecordedOracle(Sessions(), path, RUN)
+    known, new = (later.asked(X[rows], 1).group.tolist() for rows in (slice(0, 2), [2, 3]))
+    assert known[0] == known[1] != new[0] == new[1]

@@ -49,9 +49,13 @@ range = [0.0, 50.0]
         ("gamma = 0.4", "n = 4", "n is 4, and there are 2 [[features]]"),
         ('name = "strength"', 'name = "(intercept)"', "a feature is called '(intercept)'"),
         ('name = "tea"', 'name = ""', "name is ''"),
+        ("gamma = 0.4", "lease = 1e300", "lease is 1e+300; it must be at most"),
+        ("gamma = 0.4", "notes = 5", "notes is 5"),
+        ('unit = "g/l"', 'unit = "\\u001b[31m"', "a unit is '\\x1b[31m'"),
         (PLAN, "gamma = 0.4", "says nothing about the features"),
         (PLAN, "features = []", "features is []"),
         (PLAN, "n = 3\ngamma = nan", "must be finite"),
+        (PLAN, 'n = 3\nmethod = "paper"\nk = 2\nsigma = 1\nconstants = [1]', "constants is [1]"),
     ],
 )
 def test_a_plan_that_is_wrong(command, tmp_path, old, new, words):

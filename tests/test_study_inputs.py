@@ -25,7 +25,15 @@ class Odd:
 NO_NUMBERS = [np.nan, np.inf, -np.inf, 1e101, -1e101, 10**400, "6.5", "", b"6", None, True, 1j, [6.5], (1,), {}, Odd()]
 NO_NUMBERS += [np.array([1.0]), np.float32("nan"), np.bool_(True), "x" * 10_000_000]
 NO_IDS = ["", "x", "17", "KEY-", "KEY-0", "KEY-01", "KEY--1", "KEY-1 ", "KEY-1\n", "KEY-1.0", "KEY-\0", "\0", "KEY-١"]
-NO_IDS += ["KEY-2", "KEY-999999999999999999", "KEY-9999999999999999999", "KEY-1; DROP TABLE mixsense_answers"]
+NO_IDS += [
+    "KEY-2",
+    "KEY-999999999999999999",
+    "KEY-bbbbbbbbbbbbbbbbbbb",
+    "KEY-zzzzzzzzzzzzzzzzzzz",
+    "KEY-bbbb",
+    "KEY-9999999999999999999",
+    "KEY-1; DROP TABLE mixsense_answers",
+]
 NO_IDS += ["key-1", "bbbb-1", None, 1, 1.0, b"KEY-1", ["KEY-1"], "\ud800", "x" * 10_000_000]
 
 
@@ -62,7 +70,7 @@ def test_an_id_that_was_never_given(study, id_):
         ({"n": "three"}, "n is 'three'"),
         ({"gamma": -1}, "gamma is -1"),
         ({"gamma": np.nan}, "must be finite"),
-        ({"gamma": None}, "gamma and max_queries are both None"),
+        ({"gamma": None}, "gamma and max_queries are both missing"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"method": "paper", "k": 2, "constants": Odd()}, "odd has none: give plain values"),
         ({"colour": "red"}, "has no option 'colour'"),
@@ -81,6 +89,16 @@ def test_an_id_that_was_never_given(study, id_):
         ({"answer_range": "17"}, "answer_range is '17'"),
         ({"lease": 0}, "lease is 0"),
         ({"lease": "long"}, "lease is 'long'"),
+        ({"lease": -600}, "lease is -600"),
+        ({"lease": np.nan}, "lease is nan"),
+        ({"lease": 1e25}, "lease is 1e+25; it must be at most"),
+        ({"lease": 1e300}, "lease is 1e+300; it must be at most"),
+        ({"notes": 5}, "notes is 5: give a dict"),
+        ({"notes": ["a"]}, "notes is ['a']: give a dict"),
+        ({"units": ["g", "\x1b[31mml", ""]}, "a unit is '\\x1b[31mml': give printable text"),
+        ({"units": ["g", "a\nb", ""]}, "a unit is 'a\\nb'"),
+        ({"method": "paper", "k": 2, "constants": [1]}, "constants is [1]"),
+        ({"method": "paper", "k": 2, "constants": {"a": 1}}, "constants is {'a': 1}"),
         ({"name": ""}, "name is ''"),
         ({"name": "a\0b"}, "printable text"),
         ({"name": 7}, "name is 7"),
@@ -131,5 +149,6 @@ def test_a_server_that_is_not_there_is_one_line_without_the_password():
     with pytest.raises(ms.StudyError, match="cannot be used") as caught:
         ms.load_study("postgresql://lab:secret@127.0.0.1:1/tea", "tea")
     assert "secret" not in one_line(caught.value)
+    assert caught.value.__context__ is None  # the driver's error knows the password
     assert as_url("postgres.db").database == "postgres.db"
     assert as_url("postgres://lab@host/tea") == as_url("postgresql+psycopg://lab@host/tea")

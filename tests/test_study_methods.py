@@ -180,18 +180,18 @@ def test_a_round_is_stored_as_the_method_asks_it(mylab, make):
 
 def test_answers_come_back_in_their_groups(mylab, make, url):
     study = make(**PROBLEM, method="mylab:search")
-    first = [study.ticket_of(q.id) for q in study.ask_many(8)]
+    first = [study.ticket_of(q.id) for q in study.ask_many(8, in_order=True)]
     group = [None, 70, 70, None, 8, 0, 0, 70]
-    told = [Told(ticket, float(ticket), number) for ticket, number in zip(first, group, strict=True)]
+    told = [Told(ticket, float(i), number) for i, (ticket, number) in enumerate(zip(first, group, strict=True))]
     assert study._storage.take(told[::-1], study.id_of) == ["taken"] * 8
     assert study._storage.take(told, study.id_of) == ["known"] * 8
-    study.ask()
+    (early,) = study.ask_many(1, in_order=True)
     study.release()
-    second = [study.ticket_of(q.id) for q in study.ask_many(9)]  # the first one again, at the end
+    second = [study.ticket_of(q.id) for q in study.ask_many(9, in_order=True)]  # the first one again, at the end
     group = [None, 0, 8, 70, 5, 5, None, 3]
     told = [Told(ticket, 1.0, number) for ticket, number in zip(second, group, strict=True)]
     assert study._storage.take(told, study.id_of) == ["taken"] * 8
-    late = Told(study.ticket_of(f"{study._row.key}-9"), 4.0, 5)  # what is not used links nothing
+    late = Told(study.ticket_of(early.id), 4.0, 5)  # what is not used links nothing
     assert study._storage.take([late], study.id_of) == ["surplus"]
     # A group is called by the place of its first answer in the study, an answer by itself by its own place.
     groups = [[0, 1, 1, 3, 4, 5, 5, 1], [8, 9, 5, 4, 1, 13, 13, 15]]

@@ -32,9 +32,9 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
         ms.run_study(study, failing, workers=1, batch=3)
     assert study.progress().total == 15
     for bad, words in (
-        (lambda queries, repeats: [["a"]], "convert them to float"),
+        (lambda queries, repeats: [["a"]], "return real numbers, as float"),
         (lambda queries, repeats: [[np.nan]], "answered nan"),
-        (lambda queries, repeats: [1.0, 2.0], "needed is shape"),
+        (lambda queries, repeats: [1.0, 2.0], "return shape"),
     ):
         with pytest.raises(ms.OracleError, match=words):
             ms.run_study(study, bad, workers=1)
@@ -46,10 +46,10 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
 
 def test_ctrl_c_stores_what_has_come(tmp_path):
     code = (
-        "import sys, time; from kill_study import oracle; import mixsense as ms\n"
+        "import os, sys, time; from kill_study import oracle; import mixsense as ms\n"
         "def slow(queries, repeats):\n"
         "    time.sleep(0.05)\n"
-        "    print('asked', flush=True)\n"
+        "    os.write(1, b'asked\\n')\n"  # whole, whatever the other threads write
         "    return oracle(queries, repeats)\n"
         "ms.run_study(ms.load_study(sys.argv[1], 'lab'), slow, workers=3)\n"
     )

@@ -222,6 +222,19 @@ def test_a_budget_is_spent_only_if_no_precision_is_asked_for():
         ms.sweep({"n": 10, "k": 1, "gap": 5.0, "gamma": "none"})
 
 
+def test_no_noise_needs_no_precision():
+    frame = ms.sweep({"n": 10, "k": 2, "gap": 5.0, "sigma": 0, "gamma": [0, "none"], "method": "noiseless", "seeds": 2})
+    assert frame.status.tolist() == ["certified"] * 4
+    assert frame.error.max() < 1e-9
+
+
+def test_keys_that_are_not_text_are_one_line():
+    with pytest.raises(ms.InvalidInput, match="unknown key 3: it can be n, k, gap"):
+        ms.sweep({"n": 10, "k": 1, "gap": 5.0, 3: 1})
+    with pytest.raises(ms.InvalidInput, match=r"unknown key in options.frugal: 3"):
+        ms.sweep({"n": 10, "k": 1, "gap": 5.0, "options": {"frugal": {3: 1}}})
+
+
 BAD = [
     ("n = 10\nk = 1\ngaps = 2.0", "unknown key 'gaps': did you mean 'gap'?"),
     ("n = 10\nk = 1\ngap = 2.0\nzebra = 1", "unknown key 'zebra': it can be n, k, gap"),
@@ -234,16 +247,22 @@ BAD = [
     ("n = 10\nk = 1\ngap = 2.0\nseeds = [4294967296]", "seeds lists 4294967296"),
     ("n = 10\nk = [1, 'two']\ngap = 2.0", "k is 'two'; it must be a whole number"),
     ("n = 10.5\nk = 1\ngap = 2.0", "n is 10.5; it must be a whole number"),
-    ("n = true\nk = 1\ngap = 2.0", "n is true; it must be a whole number"),
+    ("n = true\nk = 1\ngap = 2.0", "n is True; it must be a whole number"),
     ("n = 10\nk = 1\ngap = 'wide'", "gap is 'wide'; it must be a real number"),
-    ("n = 10\nk = 1\ngap = true", "gap is true; it must be a real number"),
+    ("n = 10\nk = 1\ngap = true", "gap is True; it must be a real number"),
     ("n = 10\nk = 1\ngap = nan", "gap is nan; it must be finite"),
-    ("n = 99999999999999999999\nk = 1\ngap = 2.0", "n is 1e+20; a sweep takes at most 1e+07"),
-    ("n = 10\nk = 1\ngap = 1e308", "gap is 1e+308; a sweep takes at most 1e+50"),
+    ("n = 99999999999999999999\nk = 1\ngap = 2.0", "n is 99999999999999999999; it must be at most 1e+07"),
+    ("n = 10\nk = 1\ngap = 1e308", "gap is 1e+308; it must be at most 1e+50"),
     (
         "n = 10\nk = 1\ngap = 2.0\nmax_queries = 9223372036854775808",
-        "max_queries is 9.22337e+18; a sweep takes at most",
+        "max_queries is 9223372036854775808; it must be at",
     ),
+    ("n = 10\nk = 1\ngap = 2.0\ngamma = 0", "gamma is 0; it must be above 0"),
+    ("n = 10\nk = 1\ngap = 2.0\ngamma = 0\nsigma = [0, 1.0]", "(0 needs sigma=0, and no box)"),
+    ("n = 10\nk = 1\ngap = 2.0\ngamma = -1", "gamma is -1; it must be at least 0"),
+    ("n = 10\nk = 1\ngap = 2.0\neta = true", "eta is True; it must be a real number"),
+    ('n = 10\nk = 1\ngap = 2.0\n"\\u001b[2J" = 1', "unknown key '\\x1b[2J': it can be"),
+    (f"n = 10\nk = 1\ngap = 2.0\nknown = {list(range(9999))}", "known is [0, 1, 2, 3"),
     ("n = 10\nk = 1\ngap = 2024-01-01", "gap is"),
     ("n = 10\nk = [1, 1]\ngap = 2.0", "k lists 1 twice"),
     ("n = [5, 100]\nk = 10\ngap = 2.0", "k is 10, but the vectors have n = 5"),
@@ -270,7 +289,7 @@ BAD = [
     ("n = 10\nk = 1\ngap = 2.0\nweights = 'estimate'", "weights is 'estimate': give the true shares"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'magic'", "method is 'magic': give one of 'frugal'"),
     ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nweights = [0.7, 0.3]", "weights is (0.7, 0.3)"),
-    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nknown = []", "k is None"),
+    ("n = 10\nk = 1\ngap = 2.0\nmethod = 'paper'\nknown = []", "k is missing"),
     ("n = 10\nk = 1\ngap = 2.0\nknown = 'k'", "known is 'k': list what the methods are told"),
     ("n = 10\nk = 1\ngap = 2.0\nknown = ['n']", "unknown entry of known: 'n'"),
     ("n = 10\nk = 1\ngap = 2.0\nsuccess = 'often'", "success is 'often'"),

@@ -95,6 +95,7 @@ def test_a_body_that_cannot_be_read_is_not_shown():
     with pytest.raises(ms.InvalidInput, match="is not JSON") as caught:
         Body("{'api_key': 'abc', 'x': '$x'}")
     assert "abc" not in str(caught.value)
+    assert caught.value.__context__ is None  # the parser's error holds all of it
 
 
 def test_body_must_fit_the_query():

@@ -25,6 +25,9 @@ def test_what_editors_write(tmp_path, mark, end):
         (b"a = 1\na = 1", "a.toml is not a TOML file (Cannot overwrite"),
         (b"a = '\xff'", "a.toml is not a TOML file ('utf-8' codec"),
         (b"\0", "a.toml is not a TOML file (Invalid"),
+        (b"a = " + 3_000 * b"[" + 3_000 * b"]", "a.toml is not a TOML file (it is nested too deeply)"),
+        (b"a" + 3_000 * b".a" + b" = 1", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
+        (b"[a" + 3_000 * b".a" + b"]", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
         (b"a = " + 10_000 * b"[", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
     ],
 )
@@ -34,6 +37,14 @@ def test_mistakes_are_one_line(tmp_path, content, words):
         read_toml(tmp_path / "a.toml", "docs/studies.md")
     assert words in str(caught.value)
     assert str(caught.value).isprintable()
+
+
+def test_a_file_without_end_is_refused(tmp_path):
+    with (tmp_path / "long.toml").open("wb") as file:
+        file.truncate(10**10)
+    for path in (tmp_path / "long.toml", "/dev/zero"):
+        with pytest.raises(ms.InvalidInput, match="has more than 10,000,000 bytes: give a TOML file"):
+            read_toml(path, "docs/studies.md")
 
 
 def test_a_folder_cannot_be_read(tmp_path):

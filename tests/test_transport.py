@@ -18,6 +18,7 @@ import pytest
 import mixsense as ms
 from http_service import Service, raw_server
 from mixsense.oracles.preflight import preflight
+from mixsense.oracles.transport import Target
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -118,6 +119,11 @@ def forms(secret=SECRET):
         "base64 of more": base64.b64encode(b"k" + raw + b"!").decode(),
         "url base64": base64.urlsafe_b64encode(b"u:" + raw).decode().rstrip("="),
         "hex": raw.hex(),
+        "each letter as in JSON": "".join(f"\\u{ord(c):04x}" for c in secret),
+        "each byte as in an address": "".join(f"%{byte:02X}" for byte in raw),
+        "each letter as in HTML": "".join(f"&#{ord(c)};" for c in secret),
+        "quoted twice": quote(quote(secret, safe=""), safe=""),
+        "JSON in JSON": json.dumps(json.dumps(secret)),
         "capitals": secret.upper(),
         "repr": repr(secret),
     }
@@ -182,6 +188,23 @@ def test_a_secret_is_hidden_wherever_it_comes_back(raw, monkeypatch):
         with pytest.raises(ms.OracleError) as caught:
             oracle(X[:1], 1)
         assert_hidden(caught.value, {"token": token})
+
+
+def test_an_address_does_not_show_its_query():
+    assert "s3cret" not in repr(Target.parse("http://127.0.0.1:9/?key=s3cret"))
+
+
+def test_a_cookie_that_a_service_set_is_hidden():
+    def gate(call):
+        if "Cookie" not in call.headers:
+            return 200, {"Set-Cookie": "session=8f3a-anna-b2c1; Path=/"}, b'{"y": 1}'
+        return 403, {}, f"no more for {call.headers['Cookie']}".encode()
+
+    with Service(gate) as service, ms.HTTPOracle(service.url) as oracle:
+        with oracle.caller(fresh=False, cookies=True) as caller:
+            caller(X[:1], 1)
+            with pytest.raises(ms.OracleError, match=r"no more for session=\[cookie\]"):
+                caller(X[:1], 1)
 
 
 def test_the_environment_is_filled_into_path_query_and_body(monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import shown
+from mixsense.checks import summed_up
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.begin import begin
 from mixsense.problem import DEFAULTS, Problem
@@ -109,7 +109,7 @@ def recover(
     """
     if not callable(oracle):
         raise InvalidInput(
-            f"oracle is {shown(oracle)}; needed is a callable oracle(queries, repeats) that returns the answers. For "
+            f"oracle is {summed_up(oracle)}: give a callable oracle(queries, repeats) that returns the answers. For "
             "data you already have: ms.ReplayOracle([(queries, answers)]) with the seed of the run that asked them",
             oracle=oracle,
         )

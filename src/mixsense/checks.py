@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import math
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from mixsense.errors import InvalidInput
 
 
 def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) -> int:
-    """Return `value` as an int of at least `low` (and at most `most`), or say what is needed; True is no number."""
+    """Return `value` as an int of at least `low` (and at most `most`), or say what is needed; True is not a number."""
     try:
         if _is_bool(value):
             raise TypeError
@@ -29,7 +31,9 @@ def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) 
     return number
 
 
-def as_float(name: str, value: Any, hint: str, low: float = -math.inf, *, strict: bool = False) -> float:
+def as_float(
+    name: str, value: Any, hint: str, low: float = -math.inf, most: float = math.inf, *, strict: bool = False
+) -> float:
     """Return `value` as a finite float of at least (or, if strict, above) `low`, or say what is needed."""
     try:
         if isinstance(value, (str, bytes, complex)) or _is_bool(value) or getattr(value, "ndim", 0) > 0:
@@ -44,6 +48,8 @@ def as_float(name: str, value: Any, hint: str, low: float = -math.inf, *, strict
     if number < low or (strict and number == low):
         bound = "above" if strict else "at least"
         raise InvalidInput(f"{name} is {number:g}; it must be {bound} {low:g}: {hint}", **{name: value})
+    if number > most:
+        raise InvalidInput(f"{name} is {number:g}; it must be at most {most:g}: {hint}", **{name: value})
     return number
 
 
@@ -75,16 +81,16 @@ def as_reals(name: str, values: Any, needed: str, *, finite: bool = True, kinds:
     if finite and not np.isfinite(found).all():
         place = np.argwhere(~np.isfinite(found))[0]
         where = ", ".join(map(str, place.tolist()))
-        raise InvalidInput(f"{name}[{where}] is {found[tuple(place)]}; needed are finite numbers")
+        raise InvalidInput(f"{name}[{where}] is {found[tuple(place)]}; it must be finite")
     return found.astype(np.float64)
 
 
 def as_vectors(vectors: ArrayLike, name: str = "vectors", models: int | None = 2) -> Array:
     """Return vectors as a finite (models, n) array, or say what is wrong with them; None takes any number of them."""
     shape = f"({'L' if models is None else models}, n)"
-    found = as_reals(name, vectors, f"needed is {shape}, vectors of equal length")
+    found = as_reals(name, vectors, f"give {shape}, vectors of equal length")
     if found.ndim != 2 or 0 in found.shape or (models is not None and len(found) != models):
-        raise InvalidInput(f"{name} has shape {found.shape}; needed is {shape}: one row a vector", shape=found.shape)
+        raise InvalidInput(f"{name} has shape {found.shape}; it must be {shape}: one row a vector", shape=found.shape)
     return found
 
 
@@ -128,6 +134,30 @@ def require(package: str, extra: str, purpose: str) -> Any:
         ) from None
 
 
+def require_all(extras: Mapping[str, str], purpose: str) -> None:
+    """Refuse to go on if optional packages are missing, and name all of them at once.
+
+    Parameters
+    ----------
+    extras : mapping
+        Package → the extra of mixsense that it comes with.
+    purpose : str
+        What needs them, as in "an audit needs".
+
+    Examples
+    --------
+    >>> require_all({"math": "study", "no_such": "http", "nor_this": "study"}, "an audit needs")
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: an audit needs no_such and nor_this, not installed: pip install 'mixsense[http,study]'
+    """
+    missing = [package for package in extras if importlib.util.find_spec(package) is None]
+    if missing:
+        wanted = ",".join(dict.fromkeys(extras[package] for package in missing))
+        names = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
+        raise InvalidInput(f"{purpose} {names}, not installed: pip install 'mixsense[{wanted}]'", packages=missing)
+
+
 def one_line(text: Any, most: int = 500) -> str:
     """Return a text or bytes on one line, printable, and short enough for a message.
 
@@ -169,3 +199,20 @@ def shown(value: Any, most: int = 60) -> str:
         text = f"<{type(value).__name__}>"
     text = visible(" ".join(line.strip() for line in text[: 8 * most].splitlines()))
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def summed_up(value: Any) -> str:
+    """Return what a value is without what it holds: its type, and its shape or length.
+
+    Examples
+    --------
+    >>> summed_up((np.eye(2), [1, 2, 3])), summed_up(np.eye(2)), summed_up(None)
+    ('a tuple of length 2', 'an array of shape (2, 2)', 'None')
+    """
+    if value is None or isinstance(value, (str, bytes, int, float, complex)):
+        return shown(value)
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    name = type(value).__name__
+    what = f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return f"{what} of length {len(value)}" if isinstance(value, (list, tuple, dict, set)) else what

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from mixsense.checks import as_float, as_int, shown
+from mixsense.checks import as_float, as_int, shown, summed_up
 from mixsense.errors import InvalidInput
 from mixsense.features.units import Units, as_intercept, feature_names
 
@@ -57,7 +57,7 @@ class Problem:
     eta: float = 0.05
     method: str | Callable[..., Any] = "frugal"
     models: int | str = AUTO
-    weights: Weights | str | None = None
+    weights: Sequence[float] | str | None = None
     max_queries: int | None = None
     seed: Any = None
     features: Sequence[str] | None = None
@@ -99,7 +99,8 @@ class Problem:
         if self.box is not None:
             units = Units.of(self.n, self.features, self.box, self.intercept)
             put("box", tuple(zip(units.low.tolist(), units.high.tolist(), strict=True)))
-        elif self.intercept:
+        put("options", _options(self.options))
+        if self.intercept and self.box is None:
             raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")
 
     @property
@@ -116,6 +117,10 @@ class Problem:
     @classmethod
     def from_dict(cls, arguments: Mapping[str, Any]) -> Problem:
         """Make a problem of plain values; what is no argument of every run is an option of the method."""
+        if not isinstance(arguments, Mapping):
+            raise InvalidInput(
+                f"a problem is made of a dict, and this is {summed_up(arguments)}: give e.g. {{'n': 30}}"
+            )
         if "n" not in arguments:
             raise InvalidInput("n is missing: give the number of coefficients of each vector")
         own = {name: value for name, value in arguments.items() if name in ARGUMENTS}
@@ -172,6 +177,20 @@ def as_shares(weights: Any, models: int) -> Weights:
     if found == ESTIMATE:
         raise InvalidInput(f"the shares have to be known here: give weights such as {_example(models)}")
     return found if isinstance(found, tuple) else (1 / models,) * models
+
+
+def _options(options: Any) -> dict[str, Any]:
+    """Return the options of the method; what they are called is checked where the method is known."""
+    if not isinstance(options, Mapping):
+        raise InvalidInput(f"options is {summed_up(options)}: give a dict, name to value", options=options)
+    for name in options:
+        if not isinstance(name, str):
+            raise InvalidInput(f"an option is called {shown(name)}: give its name as text", option=name)
+        if name in ARGUMENTS:
+            raise InvalidInput(
+                f"an option is called {name!r}, as an argument of every run: give it as that", option=name
+            )
+    return dict(options)
 
 
 def _weights(weights: Any, models: int | str) -> Weights | str | None:

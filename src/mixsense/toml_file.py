@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from mixsense.checks import one_line
 from mixsense.errors import InvalidInput
+
+MOST_BYTES = 10**7
+"""A file of settings is never longer, and a device has no end."""
+LINE_END = re.compile(r"\r\n?")
+"""Line ends that TOML knows nothing of, or has no need of."""
+DEEPEST = 30
+"""Settings nest no deeper; the body of an endpoint's requests is JSON text."""
 
 
 def read_toml(path: str | os.PathLike[str], example: str) -> dict[str, Any]:
@@ -35,7 +43,14 @@ def read_toml(path: str | os.PathLike[str], example: str) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InvalidInput(f"{path} has more than {MOST_BYTES:,} bytes: give a TOML file; see {example}")
+        found = tomllib.loads(LINE_END.sub("\n", content.decode("utf-8-sig")))
+        if _is_deep(found):  # dotted keys go as deep as they like, and what is made of it would not end well
+            raise RecursionError
+        return found
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror}): give a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -43,3 +58,14 @@ def read_toml(path: str | os.PathLike[str], example: str) -> dict[str, Any]:
     except RecursionError:
         why = "it is nested too deeply"
     raise InvalidInput(f"{path} is not a TOML file ({why}): see {example} for an example")
+
+
+def _is_deep(found: Any) -> bool:
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []

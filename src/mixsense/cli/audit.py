@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mixsense.checks import require_all
 from mixsense.cli import options
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import precision, shares
-from mixsense.cli.oracle import choose, interruptible
+from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_file, check_folder, write_result
 from mixsense.cli.study_file import study_name
-from mixsense.errors import InvalidInput, OracleError
+from mixsense.errors import InvalidInput, MixsenseError, OracleError
 
 if TYPE_CHECKING:
     from mixsense.oracles.preflight_report import Preflight
-    from mixsense.problem import Problem
     from mixsense.recovery import Recovery
     from mixsense.studies.study import Study
 
@@ -29,7 +29,9 @@ WORKERS = 8
 
 
 def audit_command(
-    url: Annotated[str | None, typer.Argument(help="Address of the endpoint; only its host is contacted.")] = None,
+    url: Annotated[
+        str | None, typer.Argument(help="Address of the endpoint; env:VARIABLE in its path or query.")
+    ] = None,
     command: options.Command = None,
     config: Annotated[
         Path | None, typer.Option(help="TOML file as for `study create`, with a table 'endpoint' for body, answer, ….")
@@ -41,11 +43,13 @@ def audit_command(
     ] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Each model has a constant (needs --box).")] = False,
     body: Annotated[
-        str | None, typer.Option(help='JSON with "$x", "$x[0]", "$features", "$features.NAME", "$id".')
+        str | None,
+        typer.Option(help='JSON with "$x", "$x[0]", "$features", "$features.NAME", "$id"; env:VARIABLE for a secret.'),
     ] = None,
     answer: Annotated[str | None, typer.Option(help="Path of the number in the answer, as result.score.")] = None,
     header: Annotated[
-        list[str] | None, typer.Option(help="NAME=env:VARIABLE, the only way to give a secret; repeatable.")
+        list[str] | None,
+        typer.Option(help="NAME=env:VARIABLE, as Authorization=Bearer env:TOKEN; harmless ones in plain; repeatable."),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Most requests a second.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Most requests at a time.", show_default="8")] = None,
@@ -74,7 +78,9 @@ def audit_command(
     force: Annotated[bool, typer.Option("--force", help="Go on although the preflight found a problem.")] = False,
     out: options.Out = None,
     as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print nothing but errors; --out, --json and the exit code tell the rest.")
+    ] = False,
 ) -> None:
     """Find both models behind an endpoint that is split between two linear ones.
 
@@ -82,8 +88,12 @@ def audit_command(
     asks nothing again that was answered. A preflight of at most 401 requests (329 for a program; retries come on top)
     comes first, once; only if it was interrupted itself is it made again. Its answers do not count for --max-queries.
     The audit stops as soon as --gamma is reached, whether there is a --max-queries or not.
+
+    A secret stands in an environment variable, and env:VARIABLE in its place: in a header, the body, the address's path
+    or its query. It is neither shown nor stored; what looks like a secret in plain is refused.
     """
     chosen = choose(url, audited=True, command=command)
+    _check_extras(chosen, db)
     given = {} if config is None else read_audit_file(config)
     endpoint: dict[str, Any] = given.pop("endpoint", {})
     endpoint |= _stated(body=body, answer=answer, headers=headers_of(header), rate=rate, concurrency=concurrency)
@@ -94,22 +104,21 @@ def audit_command(
     if gamma is not None:
         problem["gamma"] = precision(gamma)
     called = study_name(name, problem.pop("name", None), "audit")
-    checked = _check(called, problem, out)
+    checked = _checked(called, problem, out)
+    silent = quiet or as_json
     with chosen.opened(problem.get("features"), **endpoint) as oracle:
-        identity = {"address": chosen.identity, "body": endpoint.get("body"), "answer": endpoint.get("answer")}
-        study = _resume(
-            db, called, {key: value for key, value in checked.to_dict().items() if key in problem}, identity
-        )
+        identity = _identity(chosen, problem.get("features"), endpoint)
+        study = _resume(db, called, checked, identity)
         if study is None:
-            report = None if skip_preflight else _look(oracle, problem, as_json)
+            report = None if skip_preflight else _look(oracle, problem, silent)
             if report is not None and report.problems and not force:
-                _refuse(report, as_json)
+                _refuse(report, as_json, quiet)
             study = _begin(db, called, problem, identity, report)
-        elif not as_json:
+        elif not silent:
             _tell_resumed(study)
         with contextlib.closing(study):
             r = _run(study, oracle, endpoint.get("concurrency", WORKERS) if chosen.kind.parallel else 1, quiet)
-            _show(study, r, out, as_json)
+            _show(study, r, out, as_json, quiet)
     raise typer.Exit(BY_STATUS[r.status])
 
 
@@ -118,23 +127,30 @@ def _stated(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _check(name: Any, problem: dict[str, Any], out: Path | None) -> Problem:
-    """Refuse what is wrong before the first request, and before there is a database."""
-    from mixsense.problem import Problem
-    from mixsense.studies.playback import steps_of
-    from mixsense.studies.settings import check_titles, checked_lease, checked_name, checked_range, checked_units
+def _check_extras(chosen: Choice, db: str) -> None:
+    """Name all optional packages that are missing at once."""
+    extras = {**chosen.kind.extras, "sqlalchemy": "study"}
+    if db.startswith("postgres"):
+        extras["psycopg"] = "postgres"
+    require_all(extras, "an audit needs")
 
-    checked_name(name)
-    rest = dict(problem)
-    checked_range(rest.pop("answer_range", None))
-    checked_lease(rest.pop("lease", 1.0))
-    units = rest.pop("units", None)
-    checked = Problem.from_dict(rest)
-    steps_of(checked)  # up to the first questions: what the method refuses costs no request
-    checked_units(units, checked.n)
-    check_titles(checked.features, checked.intercept)
+
+def _checked(name: Any, problem: dict[str, Any], out: Path | None) -> dict[str, Any]:
+    """Return the problem as a study stores it; refuse what is wrong before the first request, and any database."""
+    from mixsense.studies.registry import draft_study
+
+    draft = draft_study(name, **problem)
     check_file(out)
-    return checked
+    return {key: value for key, value in draft.problem.to_dict().items() if key in problem}
+
+
+def _identity(chosen: Choice, features: list[str] | None, endpoint: dict[str, Any]) -> dict[str, Any]:
+    """Return what tells who is asked, and what for, from another audit: without anything secret."""
+    from mixsense.oracles.template import Body
+
+    body = endpoint.get("body")
+    sent = None if body is None else Body(body, features).fingerprint
+    return {"address": chosen.identity, "body": sent, "answer": endpoint.get("answer")}
 
 
 def _resume(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]) -> Study | None:
@@ -152,27 +168,42 @@ def _resume(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any
     if name not in study_names(database):
         return None
     study = load_study(db, name)
-    before = study.notes.get("endpoint")
     hint = f"give another --name, or the options of {name!r}"
-    if before is None:
+    if "endpoint" not in study.notes:
         raise InvalidInput(f"the study {name!r} was not made by an audit: {hint}")
-    for key, now in json.loads(json.dumps(identity)).items():
-        if now != before.get(key):
-            raise InvalidInput(f"the study {name!r} asks {before.get(key)!r}, this command {now!r} ({key}): {hint}")
+    before = _stored_identity(study)
+    if before["body"] != identity["body"]:
+        raise InvalidInput(f"the study {name!r} sends another body than this command: {hint}")
+    for key, now in identity.items():
+        if now != before[key]:
+            raise InvalidInput(f"the study {name!r} asks {before[key]!r}, this command {now!r} ({key}): {hint}")
     for key, now in json.loads(json.dumps(problem)).items():
         if key in study.problem and now != study.problem[key]:
             raise InvalidInput(f"the study {name!r} has {key} = {study.problem[key]!r}, now it is {now!r}: {hint}")
+    if study.progress().state == "failed":
+        study.result()  # raises what it failed with
     return study
 
 
-def _look(oracle: Any, problem: dict[str, Any], as_json: bool) -> Preflight:
+def _stored_identity(study: Study) -> dict[str, Any]:
+    """Return what the study noted; before 0.3.0 an audit noted the body itself."""
+    from mixsense.oracles.template import Body
+
+    noted: dict[str, Any] = {"address": None, "body": None, "answer": None, **study.notes["endpoint"]}
+    body = noted["body"]
+    with contextlib.suppress(InvalidInput):  # a fingerprint is no body
+        noted["body"] = None if body is None else Body(body, study.problem["features"]).fingerprint
+    return noted
+
+
+def _look(oracle: Any, problem: dict[str, Any], silent: bool) -> Preflight:
     from mixsense.oracles.preflight import cost, preflight
 
-    if not as_json:
+    if not silent:
         typer.echo(f"preflight: up to {cost(oracle)} requests", err=True)
     with interruptible(oracle):
         report = preflight(oracle, problem["n"], problem.get("box"), seed=problem.get("seed", 0))
-    if not as_json and not _is_mute(report):
+    if not silent and not _is_mute(report):
         typer.echo(report.summary())
     return report
 
@@ -182,14 +213,15 @@ def _is_mute(report: Preflight) -> bool:
     return bool(report.problems) and report.problems[0].name == "answers"
 
 
-def _refuse(report: Preflight, as_json: bool) -> None:
+def _refuse(report: Preflight, as_json: bool, quiet: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"preflight": report.to_dict()}))
         raise typer.Exit(ExitCode.FAILED if _is_mute(report) else ExitCode.PREFLIGHT)
     names = ", ".join(verdict.name for verdict in report.problems)
     if _is_mute(report):
         raise OracleError(report.problems[0].text)
-    typer.echo(f"mixsense: the preflight found a problem ({names}): see above; --force goes on all the same", err=True)
+    what = "; ".join(verdict.text for verdict in report.problems) if quiet else "see above"
+    typer.echo(f"mixsense: the preflight found a problem ({names}): {what}; --force goes on all the same", err=True)
     raise typer.Exit(ExitCode.PREFLIGHT)
 
 
@@ -212,19 +244,40 @@ def _run(study: Study, oracle: Any, workers: int, quiet: bool) -> Recovery:
     from mixsense.studies.run import run_study
 
     try:
-        with interruptible(oracle):
+        with interruptible(oracle), oracle:  # closed before anything is shown: it may still say that all was wrong
             return run_study(study, oracle, workers=workers, progress=not quiet)
     except KeyboardInterrupt:
+        _refuse_doubtful(study, oracle)
         total = study.progress().total
         typer.echo(f"mixsense: {total:,} answers are stored; the same command goes on from there", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
+    finally:
+        _refuse_doubtful(study, oracle)
 
 
-def _show(study: Study, r: Recovery, out: Path | None, as_json: bool) -> None:
+def _refuse_doubtful(study: Study, oracle: Any) -> None:
+    """End a study for good if its answers may belong to other questions: neither this run nor a later one shows it."""
+    from mixsense.oracles.abilities import Watchful
+
+    if not isinstance(oracle, Watchful) or oracle.doubt is None or not study.progress().total:
+        return
+    why = f"{oracle.doubt}; the study {study.name!r} cannot go on: mend that, and begin another one with --name"
+    study.distrust(why)
+    raise OracleError(why)
+
+
+def _show(study: Study, r: Recovery, out: Path | None, as_json: bool, quiet: bool) -> None:
+    text = r.summary(study.names)
     if as_json:
         found = {"study": study.name, "preflight": study.notes.get("preflight"), "result": json.loads(r.to_json())}
-        typer.echo(json.dumps(found))
-    else:
-        typer.echo(r.summary(study.names))
-    if out is not None:
+        text = json.dumps(found)
+    if as_json or not quiet:
+        typer.echo(text)
+    if out is None:
+        return
+    try:
         write_result(r, out)
+    except MixsenseError:
+        if quiet and not as_json:
+            typer.echo(text)  # what was paid for is seen in any case
+        raise

@@ -7,7 +7,6 @@ from typing import Any
 
 from mixsense.cli.oracle import KINDS
 from mixsense.cli.study_file import read_study_file
-from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of
 from mixsense.problem import DEFAULTS
@@ -23,6 +22,8 @@ IN_FILE = tuple(
 def read_audit_file(path: Path) -> dict[str, Any]:
     """Return what the TOML file of an audit says, its table [endpoint] checked."""
     given = read_study_file(path)
+    if "notes" in given:
+        raise InvalidInput(f"{path}: 'notes' does not belong here: an audit notes itself whom it asks")
     endpoint = given.get("endpoint", {})
     if not isinstance(endpoint, dict):
         raise InvalidInput(f"{path}: endpoint is {endpoint!r}: give a table [endpoint] with body, answer, …")
@@ -60,7 +61,6 @@ def problem_of(
     if intercept:
         given["intercept"] = True
     method = given.get("method", DEFAULTS["method"])
-    find_in_current_folder(method)
     return {"weights": "estimate"} | given if entry_of(method).estimates_weights else given
 
 

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from mixsense.cli.exits import ExitCode
+from mixsense.cli.user_code import blamed
 from mixsense.errors import InvalidInput, MixsenseError
 
 BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -41,14 +42,20 @@ def main() -> None:
         except MemoryError:
             _leave(ExitCode.FAILED, "not enough memory: give smaller numbers, or fewer jobs")
         except OSError as error:  # a full disk, a closed terminal
-            _say(f"{error}; what was stored before is kept")
+            _say(blamed(error) or f"{error}; what was stored before is kept")
             os._exit(ExitCode.FAILED)  # what could not be written cannot be flushed either
         except KeyboardInterrupt:  # with another handler, before the command has begun
             _leave(ExitCode.INTERRUPTED, STOPPED)
         except SystemExit as stop:
+            if (why := blamed(stop)) is not None:  # whatever it meant: the command has not done what it should
+                _leave(ExitCode.FAILED, why)
             if stop.code == ExitCode.INTERRUPTED:
                 _say(STOPPED)
             raise
+        except Exception as error:
+            if (why := blamed(error)) is None:
+                raise
+            _leave(ExitCode.FAILED, why)
 
 
 def _say(text: Any) -> None:

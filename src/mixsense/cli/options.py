@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mixsense.errors import InvalidInput
-from mixsense.problem import DEFAULTS, NONE
+from mixsense.problem import ARGUMENTS, DEFAULTS, NONE
 
 DEFAULT_DB = "mixsense.db"
 DEFAULT_GAMMA = str(DEFAULTS["gamma"])
@@ -51,7 +52,7 @@ SeedOverFile = Annotated[
 
 # Who is asked.
 Command = Annotated[
-    str | None, typer.Option(help='Ask this program: a JSON query {"x": […]} a line in, a number a line out.')
+    str | None, typer.Option(help='Ask this program: a JSON query {"id": …, "x": […]} a line in, a number a line out.')
 ]
 
 # Studies.
@@ -83,6 +84,32 @@ def precision(text: str | None) -> float | None:
     except ValueError:
         hint = f"give a number such as 0.1, or {NONE} to spend --max-queries"
         raise InvalidInput(f"--gamma is {text!r}: {hint}") from None
+
+
+def named_options(parts: list[str]) -> dict[str, Any]:
+    """Return the options that --option gives, as NAME=VALUE; a value is JSON, and what is not JSON is text.
+
+    Examples
+    --------
+    >>> named_options(["answers=50", "scale=0.5", "fast=true", "start=lasso"])
+    {'answers': 50, 'scale': 0.5, 'fast': True, 'start': 'lasso'}
+    """
+    found: dict[str, Any] = {}
+    for part in parts:
+        name, equals, text = part.partition("=")
+        if not name.isidentifier() or not equals:
+            raise InvalidInput(f"--option is {part[:60]!r}: give NAME=VALUE, e.g. answers=50")
+        if name in ARGUMENTS:
+            raise InvalidInput(f"--option {name} is not an option of a method: see mixsense recover --help")
+        if name in found:
+            raise InvalidInput(f"--option {name} is given twice: give it once")
+        try:
+            found[name] = json.loads(text, parse_constant=str)
+        except ValueError:
+            found[name] = text
+        except RecursionError:
+            raise InvalidInput(f"--option {name} is nested too deeply: give less") from None
+    return found
 
 
 def shares(text: str | None) -> list[float] | str | None:

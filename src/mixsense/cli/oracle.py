@@ -10,12 +10,11 @@ import hashlib
 import pkgutil
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -38,9 +37,11 @@ class Kind:
     identity: Callable[[str], str] = str
     """What a study stores to tell it from another one: no secrets."""
     audited: bool = False
-    """It is one for `mixsense audit`: it takes `features`, and has to be closed."""
+    """It is one for `mixsense audit`: it takes `features`, and is a context manager."""
     parallel: bool = False
     """It takes several questions at a time."""
+    extras: Mapping[str, str] = field(default_factory=dict)
+    """The optional packages that it needs, each with the extra that brings it."""
 
 
 def _program(command: str) -> str:
@@ -68,6 +69,7 @@ KINDS = {
         identity=_without_query,
         audited=True,
         parallel=True,
+        extras={"h11": "http", "certifi": "http"},
     ),
     "command": Kind(
         "a program with --command",
@@ -109,7 +111,7 @@ class Choice:
         if not self.kind.audited:
             yield make(self.value, **settings)
             return
-        with contextlib.closing(make(self.value, **settings, features=features)) as oracle:
+        with make(self.value, **settings, features=features) as oracle:
             yield oracle
 
 
@@ -148,7 +150,6 @@ def own_function(name: str) -> Oracle:
     """Return a function of the user's, found from the current folder."""
     from mixsense.methods.registry import imported
 
-    find_in_current_folder(name)
     found: Oracle = imported(name, "oracle")
     return found
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,15 +12,15 @@ import typer
 
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
-from mixsense.cli.options import precision, shares
+from mixsense.cli.options import named_options, precision, shares
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
-from mixsense.cli.user_code import find_in_current_folder
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
 from mixsense.problem import DEFAULTS
 
 if TYPE_CHECKING:
+    from mixsense.oracles import RecordedOracle
     from mixsense.recovery import Recovery
     from mixsense.rounds import Oracle
 
@@ -45,6 +48,13 @@ def recover_command(
     weights: options.Weights = None,
     pairs: Annotated[str | None, typer.Option(help="Alignment with the 'pivot' (default) or with 'all'.")] = None,
     constants: Annotated[str | None, typer.Option(help="'practical' (default) or 'theory'.")] = None,
+    decoder: Annotated[
+        str | None, typer.Option(help="'basis_pursuit' (default), or a function of yours as module:function.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the method's own; VALUE is JSON or text. Repeatable."),
+    ] = None,
     max_queries: options.MaxQueries = None,
     gap: options.Gap = 5.0,
     seed: options.Seed = 0,
@@ -63,17 +73,19 @@ def recover_command(
     two random vectors with --k coefficients (5 if left out) at the distance --gap, and noise --sigma (1 if left out).
     """
     chosen = choose(oracle, simulate=simulate, command=command)
-    find_in_current_folder(method)
     entry = entry_of(method)
     problem: dict[str, Any] = {"n": n, "k": k, "gamma": precision(gamma), "sigma": sigma, "eta": eta, "method": method}
     problem |= {"weights": shares(weights), "seed": seed}
-    problem |= _options_of(entry, m=m, batch=batch, pairs=pairs, constants=constants, steer=steer)
+    usual = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer, "decoder": decoder}
+    problem |= _options_of(entry, usual, named_options(option or []))
     check_file(out)
     check_picture(plot)
     check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
     with chosen.opened(**(simulation if simulate else {})) as asked:
-        r = _recover(_recorded(asked, record, chosen, gap, problem), asked, problem, max_queries, quiet)
+        kept = _recorded(asked, record, chosen, gap, problem)
+        with _telling(record):
+            r = _recover(kept or asked, asked, kept, problem, max_queries, quiet)
         truth = asked.vectors if simulate else None
     _show(r, truth)
     if out is not None:
@@ -83,23 +95,29 @@ def recover_command(
     raise typer.Exit(BY_STATUS[r.status])
 
 
-def _options_of(entry: Entry, **options: Any) -> dict[str, Any]:
+def _options_of(entry: Entry, usual: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given; refuse those that the method does not take."""
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        if name not in entry.options and not entry.any_options:
-            raise InvalidInput(f"--{name} does not go with --method {entry.name}: leave it out", option=name)
-    return given
+    given = {name: value for name, value in usual.items() if value is not None}
+    takes = [name for name in entry.options if name not in entry.box_options]  # there is no box here
+    for flag, name in [(f"--{name}", name) for name in given] + [(f"--option {name}", name) for name in named]:
+        if name not in takes and not entry.any_options:
+            hint = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise InvalidInput(f"{flag} does not go with --method {entry.name}: {hint}", option=name)
+        if name in given and name in named:
+            raise InvalidInput(f"--{name} and --option {name} are the same: give one of them", option=name)
+    return given | named
 
 
-def _recorded(asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]) -> Oracle:
+def _recorded(
+    asked: Any, record: Path | None, chosen: Choice, gap: float, problem: dict[str, Any]
+) -> RecordedOracle | None:
     """Return the oracle with its answers kept in the file, if there is one."""
     if record is None:
-        return asked  # type: ignore[no-any-return]
+        return None
     from mixsense.oracles import RecordedOracle
 
     simulated = chosen.name == "simulate"
-    label = f"simulated, gap {gap:g}" if simulated else chosen.identity if chosen.kind.address else chosen.value
+    label = f"simulated, gap {gap:g}" if simulated else _label(chosen, record)
     recorded = RecordedOracle(asked, record, {"oracle": label, **problem})
     if recorded.reused:
         typer.echo(f"{record}: {recorded.reused:,} answers are there already", err=True)
@@ -108,11 +126,46 @@ def _recorded(asked: Any, record: Path | None, chosen: Choice, gap: float, probl
     return recorded
 
 
-def _recover(ask: Oracle, asked: Any, problem: dict[str, Any], max_queries: int | None, quiet: bool) -> Recovery:
-    from mixsense.api import recover
+@contextlib.contextmanager
+def _telling(record: Path | None) -> Iterator[None]:
+    """Say where the answers are that came before a failure: not where Python would find them."""
+    try:
+        yield
+    except OracleError as error:
+        what, count = error.data.get("what"), sum(map(len, error.data.get("record", [])))
+        if what is None:
+            raise
+        kept = "are lost: --record FILE keeps them" if record is None else f"are in {record}, the same command goes on"
+        message = f"{what}; the {count:,} answers received before {kept}" if count else what
+        raise OracleError(message, **error.data) from None
 
-    with interruptible(asked):
-        return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+
+def _label(chosen: Choice, record: Path) -> str:
+    """Return what the record calls the oracle: no command, which may hold a key, unless it does so since 0.2.0."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
+        if json.loads(file.readline())["run"]["oracle"] == chosen.value:
+            return str(chosen.value)
+    return chosen.identity
+
+
+def _recover(
+    ask: Oracle,
+    asked: Any,
+    kept: RecordedOracle | None,
+    problem: dict[str, Any],
+    max_queries: int | None,
+    quiet: bool,
+) -> Recovery:
+    from mixsense.api import recover
+    from mixsense.oracles.abilities import Watchful
+
+    watchful = isinstance(asked, Watchful)
+    try:
+        with interruptible(asked), asked if watchful else contextlib.nullcontext():  # closed before anything is shown
+            return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+    finally:
+        if kept is not None and kept.count and watchful and asked.doubt is not None:
+            kept.distrust(asked.doubt)
 
 
 def _show(r: Recovery, truth: Any) -> None:

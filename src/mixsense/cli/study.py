@@ -12,7 +12,6 @@ from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, ExitCode, epilog
 from mixsense.cli.output import check_file, print_table, write_result
 from mixsense.cli.study_file import read_study_file, study_name
-from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput, StudyError
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ def create(
 
     given = read_study_file(file)
     called = study_name(name, given.pop("name", None), file.stem)
-    find_in_current_folder(given.get("method"))
     study = create_study(db, called, **given)
     problem = study.problem
     if as_json:
@@ -227,6 +225,4 @@ def export(
 def _load(db: str, name: str) -> Study:
     from mixsense.studies.registry import load_study
 
-    study = load_study(db, name)
-    find_in_current_folder(study.problem["method"])
-    return study
+    return load_study(db, name)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mixsense.cli import options
 from mixsense.cli.output import save_picture
-from mixsense.cli.user_code import find_in_current_folder
 from mixsense.errors import InvalidInput
-from mixsense.toml_file import read_toml
 
 PAGE = "docs/sweeps.md"
 
@@ -37,7 +35,6 @@ def sweep_command(
         raise InvalidInput(f"{file} is not a file: give a TOML file; see {PAGE} for an example")
     if export is not None:
         check_table_path(export)
-    find_in_current_folder(*_methods(file))
     store = out or file.with_suffix(".sqlite")
     frame = sweep(file, store, jobs, dask, progress=not quiet)
     typer.echo(summarise(frame))
@@ -51,12 +48,3 @@ def sweep_command(
         save_picture(lambda: plot_sweep(frame), store.with_suffix(".png"))
     failed = int((frame["status"] == "failed").sum())
     typer.echo(f"{len(frame):,} cells, {failed:,} failed: {store}")
-
-
-def _methods(file: Path) -> list[Any]:
-    """Return the methods that the file names; what is wrong with it the sweep will say."""
-    try:
-        given = read_toml(file, PAGE).get("method")
-    except InvalidInput:
-        return []
-    return given if isinstance(given, list) else [given]

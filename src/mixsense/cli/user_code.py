@@ -1,22 +1,47 @@
-"""Functions of the user's own, which the command line names as module:function."""
+"""What goes wrong in functions of the user's own, which the command line names as module:function."""
 
 from __future__ import annotations
 
 import os
-import sys
-from typing import Any
+from types import FrameType, TracebackType
+
+PACKAGE = os.path.dirname(os.path.dirname(__file__))
+"""Where mixsense is: what is elsewhere may be the user's."""
+CALLERS = {
+    os.path.join(PACKAGE, "rounds", "answers.py"): "oracle",
+    os.path.join(PACKAGE, "methods", "begin.py"): "method",
+    os.path.join(PACKAGE, "methods", "paper", "decoding.py"): "decoder",
+}
+"""The files that call the user's functions, and what each calls them."""
 
 
-def is_own(name: Any) -> bool:
-    """Return whether a name stands for a user's function."""
-    return isinstance(name, str) and ":" in name
+def blamed(error: BaseException) -> str | None:
+    """Return one line that says which function of the user's raised an error, and where; None if none did."""
+    from mixsense.checks import one_line
+
+    frames = _frames(error.__traceback__)
+    calls = [i for i, (frame, _) in enumerate(frames[:-1]) if _file(frame) in CALLERS and not _ours(frames[i + 1][0])]
+    if not calls:
+        return None
+    what, (called, _) = CALLERS[_file(frames[calls[-1]][0])], frames[calls[-1] + 1]
+    line = [number for frame, number in frames if _file(frame) == _file(called)][-1]
+    name = f"{called.f_globals.get('__name__', '?')}:{called.f_code.co_qualname}"
+    raised = one_line(f"{type(error).__name__}: {error}", 200).rstrip(": ")
+    where = f"{os.path.basename(_file(called))}, line {line}"
+    return f"the {what} {name} raised {raised} ({where}): mend it; the same run in Python shows the traceback"
 
 
-def find_in_current_folder(*names: Any) -> None:
-    """Let modules of the current folder be imported, if one of the names is module:function.
+def _frames(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
+    found = []
+    while traceback is not None:
+        found.append((traceback.tb_frame, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    return found
 
-    Only then: a file of the user's that happens to be called as a module of Python's must not take its place.
-    """
-    folder = os.getcwd()
-    if any(map(is_own, names)) and folder not in sys.path:
-        sys.path.insert(0, folder)
+
+def _file(frame: FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+def _ours(frame: FrameType) -> bool:
+    return _file(frame).startswith(PACKAGE + os.sep)

@@ -54,13 +54,15 @@ def draw(data: Data) -> matplotlib.figure.Figure:
     numbers = sorted(bands.models.unique())
     figure = new_figure(10.5, 4.2)
     grid = figure.subplots(1, len(numbers), sharex=True, sharey=True, squeeze=False)[0]
-    colour, mark = LOOK["frugal"]
+    (colour, mark), sizes = LOOK["frugal"], sorted(bands["size"].unique())
     for axes, models in zip(grid, numbers, strict=True):
         part = bands[bands.models == models]
         axes.fill_between(part.answers, part.low, part.high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(part.answers, part.error, f"{mark}-", color=colour, label="frugal")
         axes.plot(part.answers, part.tagged, ":", color="0.2", linewidth=1.3, label="tagged limit, Gaussian queries")
         axes.set(xscale="log", yscale="log", xlabel="answers")
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
+        axes.set_xticks([], minor=True)
         axes.set_title(f"{models} models", loc="left")
     grid[0].set_ylabel("worst ℓ2 error of the models / σ")
     handles, labels = grid[0].get_legend_handles_labels()

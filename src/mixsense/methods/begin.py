@@ -87,7 +87,7 @@ def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: An
     method = entry.make(problem, rng, **problem.options, **box)
     if not isinstance(method, Generator):
         raise InvalidInput(
-            f"the method {entry.name} returned {type(method).__name__} when it was called: needed is a generator "
+            f"the method {entry.name} returned {type(method).__name__} when it was called: it must be a generator "
             "function, which yields rounds"
         )
     return _checked(method, entry, problem.n)
@@ -102,7 +102,7 @@ def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]
         except StopIteration as stop:
             return _recovery(stop.value, name, n)
         if not isinstance(current, Round):
-            raise InvalidInput(f"the method {name} yielded {type(current).__name__}: needed is a Round of queries")
+            raise InvalidInput(f"the method {name} yielded {type(current).__name__}: it must yield a Round of queries")
         if current.queries.shape[1] != n:
             raise InvalidInput(
                 f"the method {name} asked queries of {current.queries.shape[1]} numbers, but n is {n}: give (q, {n})"
@@ -115,7 +115,7 @@ def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]
 
 def _recovery(found: Any, name: str, n: int) -> Recovery:
     if not isinstance(found, Recovery):
-        raise InvalidInput(f"the method {name} returned {type(found).__name__}: needed is a Recovery in the end")
+        raise InvalidInput(f"the method {name} returned {type(found).__name__}: it must return a Recovery in the end")
     if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
         raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
     return found
@@ -138,13 +138,18 @@ def _then(estimate: Callable[[], Recovery], finish: Callable[[Recovery], Recover
     return lambda: finish(estimate())
 
 
+def _promised(problem: Problem) -> float:
+    """Return the largest error bound that is certified; without a precision any finite one is."""
+    return sys.float_info.max if problem.gamma is None else problem.gamma
+
+
 def _as_reported(r: Recovery, entry: Entry, problem: Problem) -> Recovery:
     """Return a result with the user's names, and without a promise that nobody has checked."""
     bound, doubt = r.error_bound, None
     own_decoder = problem.options.get("decoder") if entry.built_in else None
     if own_decoder is not None and decoder_of(own_decoder) is not basis_pursuit:
         bound, doubt = math.inf, "the decoder is not basis pursuit: no error bound is known for what it returns"
-    elif not entry.built_in and r.status == "certified" and not bound <= (problem.gamma or sys.float_info.max):
+    elif not entry.built_in and r.status == "certified" and not bound <= _promised(problem):
         doubt = f"the method {entry.name} says certified, but its error bound is {bound:.3g}: it is not within gamma"
     status = "uncertain" if doubt and r.status in ("certified", "single") else r.status
     story = {**r.diagnostics, "method": r.diagnostics.get("method", entry.name)}

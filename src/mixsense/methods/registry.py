@@ -19,6 +19,7 @@ from typing import Any
 
 from mixsense.checks import one_line, shown
 from mixsense.errors import InvalidInput
+from mixsense.problem import ARGUMENTS
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
 
@@ -76,6 +77,9 @@ ENTRIES = {
 }
 """Every method by its name."""
 
+NOT_OPTIONS = {*ARGUMENTS, "oracle", "progress"} - {"box"}
+"""The arguments of `recover`, which a method finds in its problem: no option can have such a name."""
+
 
 def entry_of(method: str | Make) -> Entry:
     """Return a method by its name, as ``module:function``, or as the function itself.
@@ -109,6 +113,13 @@ def _own(name: str, make: Make) -> Entry:
     if len(places) < 2 and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise InvalidInput(f"the method {name} takes too little: give a generator function of (problem, rng, …)")
     named = [p.name for p in given if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in places[:2]]
+    for taken in (option for option in named if option in NOT_OPTIONS):
+        instead = f"use problem.{taken}, or give it" if taken in ARGUMENTS else "give it"
+        raise InvalidInput(
+            f"the method {name} has a parameter {taken!r}, which is an argument of recover and never gets here: "
+            f"{instead} another name",
+            method=name,
+        )
     return Entry(
         name,
         make,
@@ -128,7 +139,7 @@ def name_of(method: str | Make) -> str:
 
 def stored_name(method: str | Make) -> str:
     """Return a name that another process finds the method by, or say why there is none."""
-    name = name_of(method)
+    name = name_of(method) if callable(method) else entry_of(method).name
     hint = "such as mylab.py, and give mylab.search or 'mylab:search'"
     if name.startswith("__main__:"):
         raise InvalidInput(
@@ -147,7 +158,11 @@ def stored_name(method: str | Make) -> str:
 
 
 def imported(name: str, what: str) -> Any:
-    """Return the function that ``module:function`` names; the current folder is searched after all others."""
+    """Return the function that ``module:function`` names.
+
+    The current folder is searched after all others, and only from here on: a file of the user's that happens to be
+    called as another module must not take its place.
+    """
     module_name, _, attribute = name.partition(":")
     example = {"oracle": "ask", "decoder": "solve"}.get(what, "search")
     hint = f"give module:function, e.g. mylab:{example} for a function in mylab.py"
@@ -157,12 +172,16 @@ def imported(name: str, what: str) -> Any:
         if (folder := os.getcwd()) not in sys.path:
             sys.path.append(folder)
     try:
-        found: Any = importlib.import_module(module_name)
+        module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # whatever the user's file does when it is loaded
         why = one_line(f"{type(error).__name__}: {error}", 200)
         raise InvalidInput(f"the {what}'s module {module_name!r} cannot be imported ({why}): {hint}") from None
+    found: Any = module
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found):
+        here, home = f"{module_name}.py", getattr(module, "__file__", None)
+        if os.path.exists(here) and not (home and os.path.samefile(home, here)):
+            hint = f"it is {home or 'a part of Python'}, not {here} of the current folder, which needs another name"
         raise InvalidInput(f"{module_name} has no callable {attribute!r}: {hint}", **{what: name})
     return found

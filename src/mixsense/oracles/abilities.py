@@ -33,8 +33,9 @@ class Stoppable(Protocol):
 
 
 @runtime_checkable
-class Closing(Protocol):
-    """An oracle that holds connections or a program until it is closed."""
+class Watchful(Protocol):
+    """An oracle that notices when more comes than it asked for, so that its answers may belong to other questions."""
 
-    def close(self) -> None:
-        """Give back what it holds."""
+    @property
+    def doubt(self) -> str | None:
+        """Why the answers so far cannot be trusted; None if nothing speaks against them. Final once it is closed."""

@@ -19,6 +19,7 @@ from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
+from mixsense.oracles.retrying import Halted
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 
@@ -52,6 +53,8 @@ class CommandOracle:
     ----------
     count : int
         Answers given so far.
+    doubt : str or None
+        Why the answers so far cannot be trusted: a line too many was seen.
 
     Notes
     -----
@@ -91,12 +94,14 @@ class CommandOracle:
         self._timeout = as_float("timeout", timeout, "seconds for one answer", 0.0, strict=True)
         self._settle = as_float("settle", settle, "seconds of silence after an answer", 0.0)
         self._show = (secrets := Secrets()).show
+        secrets.add_program(self._command[1:])
         self._body, self._answer = Body(body, features, secrets), Answer(answer, self._show)
         self._lock = threading.Lock()
         self._halts: set[threading.Event] = set()
         self._program: Program | None = None
         self._repeats_ids = self._closed = False
         self.count = 0
+        self.doubt: str | None = None
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
@@ -120,12 +125,21 @@ class CommandOracle:
                 answers[slot] = self._one(X[slot[0]], halt)
                 self.count += 1
         except BaseException as error:
-            if self._program is not None:  # what it writes later belongs to no question
-                self._program.end()
-                self._program = None
+            self._give_up(error)
             if isinstance(error, OracleError):
                 error.data.setdefault("received", answers)
             raise
+
+    def _give_up(self, error: BaseException) -> None:
+        """End the program after a failure: what it writes later belongs to no question."""
+        program, self._program = self._program, None
+        if program is None:
+            return
+        # One that was stopped on its way may still write the answer that it owes: one line, not two.
+        left = program.end(PATIENCE if isinstance(error, Halted) else 0.0)
+        surplus = isinstance(error, OracleError) and error.data.get("surplus")
+        if not self._repeats_ids and (surplus or len(left) > 1):
+            self.doubt = str(error) if surplus else str(self._surplus(left[-1]))
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         if self._program is None:
@@ -160,13 +174,19 @@ class CommandOracle:
             self._closed = True
             program, self._program = self._program, None
             left = program.end(PATIENCE) if program is not None else []
-        if left:
-            text = self._show(left[0], 120)
-            raise OracleError(
-                f"the program {self._command[0]} wrote {text!r} without being asked, seen when it ended: "
-                "none of its answers can be trusted; it must write one line for each query, and nothing else",
-                received=text,
-            )
+        if left and not self._repeats_ids:  # with its id every answer is known to be the right one
+            error = self._surplus(left[0])
+            self.doubt = str(error)
+            raise error
+
+    def _surplus(self, line: bytes) -> OracleError:
+        text = self._show(line, 120)
+        return OracleError(
+            f"the program {self._command[0]} wrote {text!r} without being asked, seen when it ended: "
+            "none of its answers can be trusted; it must write one line for each query, and nothing else",
+            received=text,
+            surplus=True,
+        )
 
     def __enter__(self) -> CommandOracle:
         return self

@@ -65,6 +65,8 @@ class HTTPOracle:
     ----------
     count, requests : int
         Answers given and requests sent so far.
+    doubt : str or None
+        Why the answers so far cannot be trusted: a reply too many was seen.
 
     Notes
     -----
@@ -140,7 +142,7 @@ class HTTPOracle:
             fill(answers, lambda row: self._one(X[row], halt), self._concurrency, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
-            self._check_idle()
+            self._connections.check()
         except OracleError as error:
             error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
             raise
@@ -200,13 +202,6 @@ class HTTPOracle:
             status=status,
         )
 
-    def _check_idle(self, last: bool = False) -> None:
-        """Refuse the answers of a call, or in the end of all calls, if more came than was asked for."""
-        try:
-            self._connections.check(last)
-        except OracleError as error:
-            raise self._error(str(error), **error.data) from None
-
     def _number(self, reply: Reply) -> float:
         packed = reply.headers.get("content-encoding", "identity").strip().lower()
         if packed not in ("", "identity"):
@@ -264,6 +259,11 @@ class HTTPOracle:
         return self._connections.fresh
 
     @property
+    def doubt(self) -> str | None:
+        """Why the answers so far cannot be trusted; None if nothing speaks against them."""
+        return self._connections.doubt
+
+    @property
     def sets_cookies(self) -> bool:
         """Whether the service set a cookie in an answer so far."""
         return self._seen_cookie
@@ -284,7 +284,7 @@ class HTTPOracle:
         self._closed = True
         self.stop()
         try:
-            self._check_idle(last=True)
+            self._connections.check(last=True)
         finally:
             self._connections.close()
 

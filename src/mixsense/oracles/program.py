@@ -170,6 +170,7 @@ class Program:
             f"the program {self.name} wrote {text!r} without being asked, so its answers cannot be told apart: "
             "it must write one line for each query, and nothing else",
             received=text,
+            surplus=True,
         )
 
     def _dead(self) -> OracleError:

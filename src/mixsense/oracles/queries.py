@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_int
+from mixsense.checks import as_int, as_reals
 from mixsense.errors import InvalidInput
+
+NEEDED = "give (q, n), one row of finite numbers for each query"
+"""What queries are."""
 
 
 def as_queries(queries: ArrayLike, repeats: int) -> tuple[Array, int]:
@@ -18,8 +20,8 @@ def as_queries(queries: ArrayLike, repeats: int) -> tuple[Array, int]:
     >>> as_queries([[1, 2]], 3)
     (array([[1., 2.]]), 3)
     """
-    X = np.asarray(queries, dtype=np.float64)
+    X = as_reals("queries", queries, NEEDED)
     repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-    if X.ndim != 2 or not np.isfinite(X).all():
-        raise InvalidInput(f"queries have shape {X.shape}; (q, n) is needed: one row of finite numbers for each query")
+    if X.ndim != 2:
+        raise InvalidInput(f"queries have shape {X.shape}: {NEEDED}")
     return X, repeats

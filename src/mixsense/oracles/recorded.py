@@ -6,7 +6,7 @@ import errno
 import json
 import os
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_int, as_reals, one_line, shown, visible
+from mixsense.checks import as_reals, one_line, shown, summed_up, visible
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered
+from mixsense.oracles.queries import as_queries
+from mixsense.rounds import LARGEST_ANSWER, Asked, GroupedOracle, Oracle, answered
 
 HEADER = b'{"mixsense_record": 1'
 """How a file of answers begins."""
@@ -50,20 +51,22 @@ class ReplayOracle:
 
     def __init__(self, record: Iterable[Asked | tuple[ArrayLike, ArrayLike]], then: Oracle | None = None) -> None:
         if then is not None and not callable(then):
-            raise InvalidInput(f"then is {shown(then)}; needed is an oracle, or None", then=then)
-        if not isinstance(record, Iterable) or isinstance(record, str):
-            raise InvalidInput(f"the record is {shown(record)}: {RECORD_HINT}")
+            raise InvalidInput(f"then is {shown(then)}: give an oracle, or None", then=then)
+        if not isinstance(record, Iterable) or isinstance(record, (str, bytes, Mapping)) or hasattr(record, "ndim"):
+            raise InvalidInput(f"the record is {summed_up(record)}: {RECORD_HINT}")
         self._answers: dict[bytes, deque[tuple[float, int]]] = defaultdict(deque)
         self._then = then
+        self._linking = isinstance(then, GroupedOracle) and callable(then.asked)
         self._groups = 0  # numbers from here on have not been given
+        self._renamed: dict[int, int] = {}  # groups of `then`: its numbers know nothing of the record's
         self.count = 0
         for part in record:
             self._add(part)
 
     def _add(self, part: Asked | tuple[ArrayLike, ArrayLike]) -> None:
         try:
-            if not isinstance(part, Asked) and len(part) != 2:
-                raise InvalidInput(f"a part of it is {shown(part)}, no pair")
+            if not isinstance(part, Asked) and (hasattr(part, "ndim") or len(part) != 2):
+                raise InvalidInput(f"a part of it is {summed_up(part)}, which is not a pair")
             asked = part if isinstance(part, Asked) else _asked(*part)
             largest = np.abs(as_reals("answers", asked.answers, "numbers")).max(initial=0.0)
             as_reals("queries", asked.vectors, "numbers")
@@ -83,10 +86,7 @@ class ReplayOracle:
 
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
         """Answer each query `repeats` times, with the groups that the record has."""
-        X = as_reals("queries", queries, "needed is (q, n), one row a query")
-        repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        if X.ndim != 2:
-            raise InvalidInput(f"queries have shape {X.shape}; needed is (q, n): one row a query")
+        X, repeats = as_queries(queries, repeats)
         if self._then is not None and not any(self._answers[_key(x)] for x in X):
             found = self._new(X, repeats, block)
         else:
@@ -118,6 +118,11 @@ class ReplayOracle:
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         assert self._then is not None
         found = answered(self._then, X, repeats, block, self._groups)
+        if self._linking:
+            numbers, which = np.unique(found.group, return_inverse=True)
+            first = self._groups - len(self._renamed)
+            new = [self._renamed.setdefault(number, first + len(self._renamed)) for number in numbers.tolist()]
+            found = Asked.of_round(found.vectors, found.table(), np.array(new, dtype=np.intp)[which])
         self._groups = max(self._groups, int(found.group.max()) + 1)
         return found
 
@@ -143,7 +148,8 @@ class RecordedOracle(ReplayOracle):
 
     def __init__(self, oracle: Oracle, path: str | os.PathLike[str], run: dict[str, Any]) -> None:
         self._path = Path(path)
-        self._size = 0  # of the file as this object left it
+        self._end = 0, b""  # what is surely in the file, in bytes, and what has to follow: set together
+        run = _plain(run)
         try:
             record = self._read(run)
             if record is None:
@@ -155,43 +161,71 @@ class RecordedOracle(ReplayOracle):
         super().__init__(record or [], then=oracle)
         self.reused = sum(len(queue) for queue in self._answers.values())
 
+    def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
+        """Answer each query `repeats` times; what was not in the file is in it when this returns."""
+        if self._end[1]:  # an interruption or a full disk kept it out of the file
+            try:
+                self._write()
+            except OSError as error:
+                raise self._unwritten("answers that came before", error) from None
+        return super().asked(queries, repeats, block)
+
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         found = super()._new(X, repeats, block)
         y, group = found.table(), found.group.reshape(len(X), repeats)
         try:
             self._append({"queries": X.tolist(), "answers": y.tolist(), "group": group.tolist()})
-        except OSError as error:
-            raise OracleError(
-                f"{len(found)} answers came and cannot be written to {self._path} ({error.strerror}): they are in the "
-                "exception's `received`; mend that, and go on with the same command",
-                received=y,
-            ) from None
+        except BaseException as error:  # Ctrl-C too: what was paid for answers the next call
+            self._add(found)
+            if isinstance(error, OSError):
+                raise self._unwritten(f"{len(found)} answers came and", error, received=y) from None
+            raise
         return found
 
+    def _unwritten(self, what: str, error: OSError, **data: Any) -> OracleError:
+        return OracleError(
+            f"{what} cannot be written to {self._path} ({error.strerror}): mend that, and go on with the same command",
+            **data,
+        )
+
+    def distrust(self, why: str) -> None:
+        """Note in the file that its answers cannot be trusted: no later run takes them."""
+        self._append({"distrusted": why})
+
     def _append(self, line: dict[str, Any]) -> None:
-        with self._path.open("ab") as file:
-            if file.tell() != self._size:
-                raise OSError(
-                    errno.EBUSY,
-                    f"it has {file.tell()} bytes and had {self._size}: another program has changed it",
-                )
-            file.write(json.dumps(line).encode() + b"\n")
+        size, waiting = self._end
+        self._end = size, waiting + json.dumps(line).encode() + b"\n"
+        self._write(len(waiting))
+
+    def _write(self, begun: int | None = None) -> None:
+        """Bring into the file what has to follow; only so many bytes of it may be there already, from another try."""
+        size, text = self._end
+        with self._path.open("ab+") as file:
+            found = os.fstat(file.fileno()).st_size
+            file.seek(size)
+            there = file.read(len(text) + 1)
+            if found < size or not text[:begun].startswith(there):
+                raise OSError(errno.EBUSY, f"it has {found} bytes and had {size}: another program has changed it")
+            file.write(text[len(there) :])
             file.flush()
             os.fsync(file.fileno())  # an answer that was paid for survives a crash
-            self._size = file.tell()
+        self._end = size + len(text), b""
 
     def _read(self, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]] | None:
         """Return what the file holds; None if there is nothing yet."""
+        if self._path.exists() and not self._path.is_file():  # a pipe would be waited for, a device has no end
+            raise InvalidInput(f"{self._path} cannot be used as a record (it is not a regular file): give another file")
         content = self._path.read_bytes() if self._path.exists() else b""
-        self._size = content.rfind(b"\n") + 1
-        if not self._size and HEADER.startswith(content[: len(HEADER)]):  # killed before its first line was whole
+        size = content.rfind(b"\n") + 1
+        if not size and HEADER.startswith(content[: len(HEADER)]):  # killed before its first line was whole
             record = None
         else:
-            record = self._lines(content[: self._size], run)
-        if len(content) > self._size:  # killed while it wrote this line: its answers were never handed on
+            record = self._lines(content[:size], run)
+        if len(content) > size:  # killed while it wrote this line: its answers were never handed on
             with self._path.open("rb+") as file:
-                file.truncate(self._size)  # in place: no other line is written again
+                file.truncate(size)  # in place: no other line is written again
                 os.fsync(file.fileno())
+        self._end = size, b""
         return record
 
     def _lines(self, content: bytes, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
@@ -200,30 +234,48 @@ class RecordedOracle(ReplayOracle):
             if first["mixsense_record"] != 1:
                 raise ValueError(f"it has format {shown(first['mixsense_record'])}, this program reads format 1")
             known = dict(first["run"])
+            doubts = [line["distrusted"] for line in lines if "distrusted" in line]
+            lines = [line for line in lines if "distrusted" not in line]
             record = [_asked(**line) if line.get("group") is not None else _pair(**line) for line in lines]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(
                 f"{self._path} is not a record of answers ({one_line(error, 120)}): give another file"
             ) from None
-        if known != json.loads(json.dumps(run)):
+        if known != run:
             different = sorted(visible(key) for key in {*known, *run} if known.get(key) != run.get(key))
             raise InvalidInput(
                 f"{self._path} holds the answers of another run ({', '.join(different)} differ): "
                 "use the options of that run, or another file"
+            )
+        if doubts:
+            raise InvalidInput(
+                f"the answers in {self._path} are not to be trusted ({one_line(doubts[0])}): begin another file"
             )
         return record
 
 
 def _asked(queries: Any, answers: Any, group: Any = None) -> Asked:
     """Return one call of an oracle, with nothing but numbers in it."""
-    X = as_reals("queries", queries, "needed is (q, n), one row a query")
-    y = as_reals("answers", answers, "needed is (q, repeats), one row a query", kinds="biuf")  # yes and no are answers
+    X = as_reals("queries", queries, "give (q, n), one row a query")
+    y = as_reals("answers", answers, "give (q, repeats), one row a query", kinds="biuf")  # yes and no are answers
     if group is not None:
-        group = as_reals("group", group, "needed is a whole number for each answer")
+        group = as_reals("group", group, "give a whole number for each answer")
         if (group != np.floor(group)).any() or np.abs(group).max(initial=0.0) > LARGEST_GROUP:
-            raise InvalidInput("a group is no whole number, or too large for one")
+            raise InvalidInput("a group is not a whole number, or too large for one")
         group = group.astype(np.intp)
     return Asked.of_round(X, y, group)
+
+
+def _plain(run: Any) -> dict[str, Any]:
+    """Return what identifies a run as the file will have it."""
+    try:
+        if not isinstance(run, dict):
+            raise TypeError("it is not a dict")
+        found: dict[str, Any] = json.loads(json.dumps(run, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        why = one_line(error, 120)
+        raise InvalidInput(f"run cannot be stored as JSON ({why}): give a dict of plain values") from None
+    return found
 
 
 def _pair(queries: Any, answers: Any, group: None = None) -> tuple[Any, Any]:

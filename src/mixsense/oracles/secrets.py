@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -18,6 +18,8 @@ from mixsense.errors import InvalidInput
 
 PIECE = 8
 """This many letters in a row of a secret are never shown: a service may repeat a part of it."""
+UNESCAPED = 3
+"""How deep escapes in escapes are looked through."""
 LOOKED_AT = 4_000
 """Characters of a text that are searched for secrets; of what is longer the rest is never shown."""
 RANDOM_LENGTH, RANDOM_SWITCHES = 20, 0.22
@@ -36,6 +38,8 @@ _SHAPES = re.compile(
     r"\b(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|hf|npm|pypi|xox[abprs])[-_]\w{8,}|\bAKIA[0-9A-Z]{12,}|\bAIza[\w-]{20,}",
     re.I,
 )
+_ESCAPE = re.compile(r"(?:%|\\x)([0-9a-f]{2})|\\u([0-9a-f]{4})|&#?[0-9a-z]{1,8};|\\.|.", re.I | re.S | re.A)
+"""A letter, as it is or escaped as in addresses, JSON, Python or HTML."""
 _SECRET_WORDS = {
     *("auth", "authorization", "authorisation", "authentication", "bearer", "jwt", "token", "secret", "password"),
     *("pass", "passwd", "passphrase", "pwd", "credential", "credentials", "signature", "cookie", "apikey", "accesskey"),
@@ -123,6 +127,21 @@ class Secrets:
             for start in range(len(form) - size + 1) if size else ():
                 pieces.setdefault(size, {}).setdefault(form[start : start + size], name)
 
+    def add_program(self, arguments: Sequence[str]) -> None:
+        """Keep out of what a program writes what it may know: arguments that look secret, and such of its environment.
+
+        An argument is one if it looks random, or stands behind an option that names a secret: ``--api-key X``.
+        """
+        before = ""
+        for part in arguments:
+            option, _, value = part.partition("=") if re.match(r"[\w.-]+=", part) else ("", "", part)
+            if names_a_secret(option or before) or looks_random(value):
+                self.add(value, "[argument]", guessed=True)
+            before = part if part.startswith("-") else ""
+        for name, value in os.environ.items():
+            if names_a_secret(name) and len(value) >= PIECE:
+                self.add(value, f"[{name}]", guessed=True)
+
     def fill(self, text: str, coded: Callable[[str], str] = str) -> str:
         """Return a text with the values of the environment in the places of ``env:NAME``, which are kept as secrets."""
 
@@ -153,12 +172,14 @@ class Secrets:
         """
         if len(text) > LOOKED_AT:
             text = text[: LOOKED_AT - PIECE]  # less than a piece may be left of a secret at the cut
-        lower, shown = _lower(text), [""] * len(text)
-        for size, pieces in [*self._pieces.items(), *(self._guessed.items() if came else ())]:
-            for start in range(len(lower) - size + 1):
-                name = pieces.get(lower[start : start + size])
-                if name is not None:
-                    shown[start : start + size] = [shown[start] or name] * size
+        shown = [""] * len(text)
+        letters, ends = text, list(range(1, len(text) + 1))
+        for _ in range(UNESCAPED):
+            self._mark(_lower(letters), ends, shown, came)
+            plain, places = _unescaped(letters)
+            if len(plain) == len(letters):
+                break
+            letters, ends = plain, [ends[place - 1] for place in places]
         parts, before = [], ""
         for letter, name in zip(text, shown, strict=True):
             if not name:
@@ -167,6 +188,15 @@ class Secrets:
                 parts.append(name)
             before = name
         return "".join(parts)
+
+    def _mark(self, lower: str, ends: list[int], shown: list[str], came: bool) -> None:
+        """Note in `shown` which letters belong to a secret; `ends` says where each of `lower` ends there."""
+        for size, pieces in [*self._pieces.items(), *(self._guessed.items() if came else ())]:
+            for start in range(len(lower) - size + 1):
+                name = pieces.get(lower[start : start + size])
+                if name is not None:
+                    first, last = ends[start - 1] if start else 0, ends[start + size - 1]
+                    shown[first:last] = [shown[first] or name] * (last - first)
 
     def show(self, what: Any, most: int) -> str:
         """Return what came as one line of a message, cut to this many characters after its secrets were hidden."""
@@ -194,7 +224,7 @@ def _forms(value: str) -> set[str]:
     for text in with_unpacked:
         found |= {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]}
         found |= {json.dumps(text)[1:-1].replace("/", "\\/"), html.escape(text)}
-        found |= {quote(text), quote(text, safe=""), quote_plus(text)}
+        found |= {quote(text), quote(text, safe=""), quote_plus(text), text.encode().decode("latin-1")}
     if len(raw) >= 4:
         found.add(raw.hex())
         for before in range(3):  # base 64 depends on how many bytes come before
@@ -202,6 +232,25 @@ def _forms(value: str) -> set[str]:
             coded = coded[(0, 2, 3)[before] : (len(raw) + before) * 8 // 6]
             found |= {coded, coded.replace("+", "-").replace("/", "_")}
     return {form for form in found if form.strip()}
+
+
+def _unescaped(text: str) -> tuple[str, list[int]]:
+    r"""Return a text with each escaped letter as itself, and where each letter ended before.
+
+    Examples
+    --------
+    >>> _unescaped(r"%41&#66;\u0043D")
+    ('ABCD', [3, 8, 14, 15])
+    """
+    letters, places = [], []
+    for found in _ESCAPE.finditer(text):
+        token = found[0]
+        if len(token) > 1:
+            code = found[1] or found[2]
+            token = chr(int(code, 16)) if code else html.unescape(token).lstrip("\\") or "\\"
+        letters.append(token[0])
+        places.append(found.end())
+    return "".join(letters), places
 
 
 def _lower(text: str) -> str:

@@ -57,16 +57,11 @@ class Body:
         self._secrets = Secrets() if secrets is None else secrets
         self.features = None if features is None else feature_names(len(features), features)
         if isinstance(template, (str, bytes)):
-            try:
-                template = json.loads(template, parse_constant=_no_constant)
-            except (ValueError, RecursionError) as error:
-                hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {PLACEHOLDERS}"""
-                raise InvalidInput(f"the body is not JSON ({error}): {hint}") from None  # not shown: it may hold a key
+            template = _template(template)
         try:
             json.dumps(template, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            why = f"the body cannot be written as JSON ({error}): give text, numbers, lists, dicts"
-            raise InvalidInput(why) from None
+            raise InvalidInput(f"the body cannot be written as JSON ({error}): give text, numbers, lists") from None
         self._template = template
         self._sent: set[int] = set()
         self._whole = self.private = False
@@ -165,12 +160,8 @@ class Body:
             return [self._filled(value, numbers, name) for value in node]
         if not isinstance(node, str):
             return node
-        if ENV.search(node):
+        if not node.startswith("$") or node.startswith("$$") or ENV.search(node):
             return self._secrets.fill(node[1:] if node.startswith("$$") else node)
-        if not node.startswith("$"):
-            return node
-        if node.startswith("$$"):
-            return node[1:]
         if node == "$id":
             return name
         entry = self._entry(node)
@@ -277,6 +268,16 @@ class Answer:
         """Return what an object or a list holds, as the end of a message."""
         has = ", ".join(node) if isinstance(node, dict) else f"{len(node)} entries" if isinstance(node, list) else ""
         return f"; it has {self._show(has, 120)}" if has else ""
+
+
+def _template(text: str | bytes) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        why = str(error)
+    # Raised here, and without the text: the parser's error holds all of it, and it may hold a key.
+    hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {PLACEHOLDERS}"""
+    raise InvalidInput(f"the body is not JSON ({why}): {hint}")
 
 
 def _dumped(node: Any) -> str:

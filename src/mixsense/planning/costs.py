@@ -17,6 +17,8 @@ from mixsense.problem import Weights
 
 TWO = (0.5, 0.5)
 """The shares that the formulas are made for."""
+Growth = tuple[float, float, float]
+NO_GROWTH: Growth = (1.0, 1.0, 1.0)
 PLAYS = (15, 101)
 """The fewest and the most plays of Algorithm 8, of which the median counts (taste: a plan takes a second at most)."""
 PLAYED = 10_000
@@ -94,9 +96,7 @@ def tagged_precision(k: int, queries: int, shares: Weights = TWO) -> float:
     return limits.tagged(np.ones((len(shares), few)), 1.0, queries, shares) * math.sqrt(k / few)
 
 
-def frugal(
-    n: int, k: int, gap: float, gamma: float, growth: tuple[float, float] = (1.0, 1.0), certified: bool = False
-) -> int:
+def frugal(n: int, k: int, gap: float, gamma: float, growth: Growth = NO_GROWTH, certified: bool = False) -> int:
     """Return the answers with which the frugal method is within γ in at least nine runs of ten; calibrated.
 
     Parameters
@@ -105,8 +105,8 @@ def frugal(
         As for `mixsense.plan`.
     gap, gamma : float
         In units of σ.
-    growth : pair of float
-        By how much S and P are larger than for two models with equal shares; see `growth_of`.
+    growth : three floats
+        By how much base, S without it, and P are larger than for two models with equal shares; see `growth_of`.
     certified : bool
         The answers until the method itself is sure of γ, and stops; nine runs of ten take no more.
 
@@ -130,7 +130,7 @@ def frugal(
     return needed
 
 
-def frugal_precision(n: int, k: int, gap: float, queries: int, growth: tuple[float, float] = (1.0, 1.0)) -> float:
+def frugal_precision(n: int, k: int, gap: float, queries: int, growth: Growth = NO_GROWTH) -> float:
     """Return the γ (in σ) that the frugal method reaches with this many answers; inf before its start is over."""
     start, precision = frugal_parts(n, k, gap, growth)
     return math.sqrt(precision / (queries - start)) if queries > start else math.inf
@@ -140,19 +140,19 @@ def frugal_parts(
     n: Any,
     k: Any,
     gap: Any,
-    growth: tuple[float, float] = (1.0, 1.0),
+    growth: Growth = NO_GROWTH,
     coefficients: Mapping[str, float] = FRUGAL,
 ) -> Any:
     """Return S and P of the calibrated N = S + P (σ/γ)², of numbers or of arrays; gap in units of σ."""
     c = coefficients
-    start = c["base"] + growth[0] * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
+    start = growth[0] * c["base"] + growth[1] * c["start"] * k * np.log(n / k + 1) * np.sqrt(1 + c["faint"] / gap**2)
     seen = np.minimum(n, RANGES["n"][1])  # a plan must not get cheaper where no run was made
     precision = c["precision"] * k ** c["crowd"] / seen ** c["focus"] * (1 + c["labels"] / gap ** c["power"])
-    return start, growth[1] * precision
+    return start, growth[2] * precision
 
 
-def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
-    """Return by how much S and P are larger than for two models with equal shares.
+def growth_of(k: int, gap: float, shares: Weights) -> Growth:
+    """Return by how much base, S without it, and P are larger than for two models with equal shares.
 
     Parameters
     ----------
@@ -165,21 +165,22 @@ def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
 
     Notes
     -----
-    Only two models with equal shares are calibrated. Of two others both parts grow as 0.5/(smaller share): that part of
-    the answers tells about the rarer vector. Of more than two models S grows as that, and P as the square of the
-    untagged limit of vectors that are all at the same distance from each other.
+    Only two models with equal shares are calibrated. Of two others S (but for its base) and P grow as 0.5/(smaller
+    share): that part of the answers tells about the rarer vector. Of more than two models all of S grows as the cube of
+    that (roughly what was seen: docs/plan.md), and P as the square of the untagged limit of vectors that are all at the
+    same distance from each other.
 
     Examples
     --------
     >>> growth_of(5, 2.0, (0.75, 0.25))
-    (2.0, 2.0)
-    >>> start, precision = growth_of(5, 2.0, (1 / 3,) * 3)
-    >>> round(start, 2), 2 < precision < 3
-    (1.5, True)
+    (1.0, 2.0, 2.0)
+    >>> base, start, precision = growth_of(5, 2.0, (1 / 3,) * 3)
+    >>> round(base, 2), round(start, 2), 2 < precision < 3
+    (3.38, 3.38, True)
     """
     rarer = 0.5 / min(shares)
     if len(shares) == 2:
-        return rarer, rarer
+        return 1.0, rarer, rarer
     gap = min(max(gap, RANGES["gap/sigma"][0]), RANGES["gap/sigma"][1])
     few = min(k, 10)  # the ratio hardly depends on k
 
@@ -187,4 +188,4 @@ def growth_of(k: int, gap: float, shares: Weights) -> tuple[float, float]:
         vectors = np.kron(np.eye(len(shares)), np.full((1, few), gap / math.sqrt(2 * few)))
         return limits.untagged(vectors, 1.0, 1, shares)
 
-    return rarer, (limit(shares) / limit(TWO)) ** 2
+    return rarer**3, rarer**3, (limit(shares) / limit(TWO)) ** 2

@@ -126,7 +126,7 @@ class _Setting:
     gap: float
     eta: float
     shares: Weights
-    growth: tuple[float, float]
+    growth: costs.Growth
     """By how much the frugal method's parts are larger than for two models with equal shares."""
 
     @classmethod

@@ -90,7 +90,12 @@ class Recovery:
         put("error_bound", _known_or("error_bound", self.error_bound, math.inf))
         put("sigma", _known_or("sigma", self.sigma, math.nan))
         put("weights", _shares(self.weights, L))
-        for name, shape in (("stderr", (L, n)), ("intercept", (L,)), ("intercept_stderr", (L,)), ("weights_stderr", (L,))):
+        for name, shape in (
+            ("stderr", (L, n)),
+            ("intercept", (L,)),
+            ("intercept_stderr", (L,)),
+            ("weights_stderr", (L,)),
+        ):
             if getattr(self, name) is not None:
                 put(name, _of_shape(name, getattr(self, name), shape))
         put("diagnostics", _story(self.diagnostics))
@@ -178,16 +183,16 @@ def _shares(weights: Any, L: int) -> Array:
         return np.full(L, 1 / L)
     found = _of_shape("weights", weights, (L,))
     if (found < 0).any() or abs(float(found.sum()) - 1) > ROUNDED:
-        raise InvalidInput(f"weights is {shown(found.tolist())}: needed are shares that sum to 1")
+        raise InvalidInput(f"weights is {shown(found.tolist())}: give shares that sum to 1")
     return found
 
 
 def _of_shape(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     error = name.endswith("stderr")
-    found = as_reals(name, value, f"needed is an array of shape {shape}", finite=not error)
+    found = as_reals(name, value, f"give an array of shape {shape}", finite=not error)
     if found.shape != shape:
         raise InvalidInput(
-            f"{name} has shape {found.shape}; needed is {shape}, to go with the vectors", shape=found.shape
+            f"{name} has shape {found.shape}; it must be {shape}, to go with the vectors", shape=found.shape
         )
     if error and (found < 0).any():
         raise InvalidInput(f"{name} has a value below 0: {found.min():g}")
@@ -196,16 +201,16 @@ def _of_shape(name: str, value: Any, shape: tuple[int, ...]) -> Array:
 
 def _story(diagnostics: Any) -> dict[str, Any]:
     if not isinstance(diagnostics, dict) or not all(isinstance(key, str) for key in diagnostics):
-        raise InvalidInput(f"diagnostics is {shown(diagnostics)}: needed is a dict with texts as keys")
+        raise InvalidInput(f"diagnostics is {shown(diagnostics)}: give a dict with texts as keys")
     warnings = diagnostics.get("warnings", [])
     if not isinstance(warnings, (list, tuple)) or not all(isinstance(text, str) for text in warnings):
-        raise InvalidInput(f"diagnostics['warnings'] is {shown(warnings)}: needed is a list of texts")
+        raise InvalidInput(f"diagnostics['warnings'] is {shown(warnings)}: give a list of texts")
     return dict(diagnostics)
 
 
 def _names(names: Any, n: int) -> tuple[str, ...]:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise InvalidInput(f"names is {shown(names)}: needed is a list of {n} texts")
+        raise InvalidInput(f"names is {shown(names)}: give a list of {n} texts")
     if len(names) != n:
         raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
     return tuple(names)

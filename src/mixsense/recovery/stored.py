@@ -61,7 +61,8 @@ def read(text: str) -> dict[str, Any]:
 
 def no_result(error: Exception) -> InvalidInput:
     """Return the error that says why a text is not a result."""
-    return InvalidInput(f"not a mixsense result ({one_line(error, 150)}): give the text that to_json() returned")
+    why = f"{error} is missing" if isinstance(error, KeyError) else one_line(error, 150)
+    return InvalidInput(f"not a mixsense result ({why}): give the text that to_json() returned")
 
 
 def fields_of(data: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def fields_of(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has a form for: no NumPy, no tuples, and null for what is no finite number."""
+    """Return what JSON has a form for: no NumPy, no tuples, and null for what is not a finite number."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, dict):
@@ -96,7 +97,7 @@ def _plain(value: Any) -> Any:
 
 
 def _refuse(literal: str) -> float:
-    raise ValueError(f"{literal} is no number")
+    raise ValueError(f"{literal} is not a number")
 
 
 def _parse(digits: str) -> float:
@@ -120,7 +121,7 @@ def _numbers(name: str, value: Any, depth: int, null: bool = False) -> Any:
         return math.nan
     if type(value) is float:
         return value
-    return as_float(name, value, "needed are lists of numbers")
+    return as_float(name, value, "give lists of numbers")
 
 
 def _numbers_or_none(name: str, value: Any, depth: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.problem import MOST_MODELS
 from mixsense.regression import tuning
+from mixsense.regression.em import EM
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import explain
 
@@ -64,6 +65,8 @@ class Candidates:
     """Number of models -> how well they explain the answers, in nats; what their coefficients cost is in it."""
     choice: int | None = None
     """How many models the user says there are; None if the answers have to tell."""
+    fewer: EM | None = None
+    """The best of one model less than there seem to be, where that is more than one."""
     held_out: dict[str, list[float]] = field(default_factory=dict)
     """Route of a fit -> mean log-likelihood of the answers of each stage, before it had seen them."""
     unseen: dict[int, float] = field(default_factory=dict)
@@ -137,13 +140,13 @@ class Candidates:
             best_of_route.setdefault(f.route, f)
         for route, f in best_of_route.items():
             scores.setdefault(route, []).append(float(_loglik(X, y, f).mean()))
-        unseen = dict(self.unseen)
-        for L in self.fits:
-            if self.fits[L] and self.fits.get(L - 1):
-                gain = float((_loglik(X, y, self.fits[L][0]) - _loglik(X, y, self.fits[L - 1][0])).sum())
-                unseen[L] = unseen.get(L, 0.0) + gain
+        unseen, L = dict(self.unseen), self.models
+        rival = self.one if L == 2 else self.fewer
+        if rival is not None and rival.L == L - 1:
+            gain = float((_loglik(X, y, self.several) - _loglik(X, y, rival)).sum())
+            unseen[L] = unseen.get(L, 0.0) + gain
         return replace(self, held_out=scores, unseen=unseen)
 
 
-def _loglik(X: Array, y: Array, f: Fit) -> Array:
+def _loglik(X: Array, y: Array, f: Fit | EM) -> Array:
     return explain(X, y, f.beta, f.weights, f.sigma).loglik

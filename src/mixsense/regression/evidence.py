@@ -26,8 +26,8 @@ def penalised(loglik: float, size: float, N: int, n: int, models: int, free_shar
 
     Notes
     -----
-    A coefficient or a share is estimated at the price of ½ log N. Choosing size/L coefficients out of n in each of L models costs
-    about size · log(n L/size + 1) altogether, so that each pays log(n L/size + 1).
+    A coefficient or a share is estimated at the price of ½ log N. Choosing size/L coefficients out of n in each of L
+    models costs about size · log(n L/size + 1) altogether, so that each pays log(n L/size + 1).
 
     Examples
     --------

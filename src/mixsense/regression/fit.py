@@ -55,6 +55,14 @@ class Fit:
         """How many models it has."""
         return len(self.beta)
 
+    def covariance_of(self, a: int) -> Array:
+        """Return the covariance of all coefficients of model a, (n, n); those that are out are independent."""
+        model, place = self.support
+        here = model == a
+        found = np.diag(self.variance[a])
+        found[np.ix_(place[here], place[here])] = self.covariance[np.ix_(here, here)]
+        return found
+
 
 def climb(
     X: Array,

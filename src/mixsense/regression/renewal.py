@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,16 @@ from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.likelihood import explain
-from mixsense.regression.starts import anneal, merged, moment_columns, second_moments, splits
+from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits
+
+
+class _From(NamedTuple):
+    """Where a fit starts."""
+
+    beta: Array
+    sigma: float
+    weights: Array
+    rate: float
 
 
 def renew(
@@ -41,17 +50,18 @@ def renew(
     one = old.one if old and old.established and not new_starts else _one_model(old, data, expected)
     L = max(expected.models or 2, 2) if old is None else old.models
     fits = {1: [one]}
-    if L > 2:
-        fits[L - 1] = _fewer(old, L - 1, data, expected)
-    fits[L] = _several(old, L, fits[L - 1][0], data, expected, rng, new_starts)
-    score = {number: found[0].score for number, found in fits.items()}
-    score[1] = _score_of_one(one, fits[L][0], data, expected)
+    fewer = None if L == 2 else _fewer(old, L, data, expected, new_starts > 0 or more)
+    fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts)
+    score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
+    if fewer is not None:
+        score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
     if more and L < MOST_MODELS:
         score[L + 1], fits[L + 1] = _one_more(old, fits[L][0], data, expected, rng)
     if not fits[L][0].support[0].size and len(data.y) >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
         most = score[1] + tuning.NOTHING_EVIDENCE
         score = {number: value if number == 1 else min(value, most) for number, value in score.items()}
-    return Candidates(fits, score, expected.models, old.held_out if old else {}, old.unseen if old else {})
+    story = (old.held_out, old.unseen) if old else ({}, {})
+    return Candidates(fits, score, expected.models, fewer, *story)
 
 
 def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
@@ -62,9 +72,7 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
     selections = tuning.ONE_MODEL_SELECTIONS
-    em = climb(
-        data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections
-    )
+    em = climb(data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
     return finish(em, "one vector")
 
 
@@ -107,7 +115,13 @@ def _again(fits: Iterable[Fit], data: Data, expected: Expected) -> list[Fit]:
 
 
 def _several(
-    old: Candidates | None, L: int, fewer: Fit, data: Data, expected: Expected, rng: np.random.Generator, number: int
+    old: Candidates | None,
+    L: int,
+    fewer: Fit | EM,
+    data: Data,
+    expected: Expected,
+    rng: np.random.Generator,
+    number: int,
 ) -> list[Fit]:
     """Fit L models: from the fits that are alive, and from new starts."""
     alive = [f for f in old.fits[L] if f.score > old.fits[L][0].score - tuning.DROPPED_BEHIND] if old else []
@@ -119,31 +133,43 @@ def _several(
     return _distinct(found, sigma)
 
 
-def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected) -> list[Fit]:
-    """Fit one model less than there seem to be, to compare with; where the lead is large, the old fit is enough."""
-    if old is None:
-        rng = np.random.default_rng(0)  # the number of models was given: this fit decides nothing but a warning
-        starts = anneal(*data.without_zeros, expected.sigma, expected.shares(L), rng, tuning.STARTS_OF_MORE)[0]
-        return _distinct(
-            [_fit(start, expected.sigma, expected.shares(L), expected.rate, "annealed", data, expected) for start in starts],
-            expected.sigma,
-        )
-    best = old.fits[L][:1] if L in old.fits else []
-    if best and old.evidence > tuning.NO_NEW_STARTS:
-        return [_rescored(best[0], data, expected)]
-    above = old.several
-    start = merged(above.beta, above.weights)
-    found = [*_again(best, data, expected)]
-    found.append(_fit(start, above.sigma, expected.shares(L), above.rate, "merged", data, expected))
-    return _distinct(found, above.sigma)
+def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, search: bool) -> EM | None:
+    """Fit one model less than L, to compare with: from the fit before, from two models merged, from one left out.
+
+    Without a `search`, the fit before is held against all answers as it is.
+    """
+    if old is None or (old.fewer is None and not search):
+        return None
+    before = old.fewer
+    if before is not None and not search:
+        before.score = _score_on(before, data)
+        return before
+    above, shares = old.several, expected.shares(L - 1)
+    starts = [merged(above.beta, above.weights), *left_out(above.beta)]
+    starts.sort(key=lambda start: -_loglik(start, above.sigma, shares, data))
+    given = [_From(start, above.sigma, shares, above.rate) for start in starts[: tuning.REFINED_OF_FEWER]]
+    if before is not None and before.L == L - 1:
+        given.append(_From(before.beta, before.sigma, before.weights, before.rate))
+    few = tuning.STEPS_OF_RIVAL
+    return max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
 
 
-def _rescored(f: Fit, data: Data, expected: Expected) -> Fit:
-    """Return a fit as it is, with its score on all answers."""
-    loglik = float(explain(data.X, data.y, f.beta, f.weights, f.sigma).loglik.sum())
-    (N, n), L = data.X.shape, len(f.beta)
-    shares = L - 1 if expected.free_weights else 0
-    return replace(f, score=penalised(loglik, float(f.inclusion.sum()), N, n, L, shares))
+def _loglik(beta: Array, sigma: float, weights: Array, data: Data) -> float:
+    return float(explain(data.X, data.y, beta, weights, sigma).loglik.sum())
+
+
+def _score_on(em: EM, data: Data) -> float:
+    """Return the score of a fit as it is on all answers."""
+    N, n = data.X.shape
+    return penalised(_loglik(em.beta, em.sigma, em.weights, data), em.size, N, n, em.L, em.free_shares)
+
+
+def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> tuple[float, list[Fit]]:
+    """Return the score of a rival with another number of models, and its fit if it comes near the best one."""
+    if em.score < best.score - tuning.DROPPED_BEHIND:
+        return em.score, []
+    found = _fit(em.beta, em.sigma, em.weights, em.rate, route, data, expected)
+    return found.score, [found]
 
 
 def _one_more(
@@ -155,21 +181,20 @@ def _one_more(
     """
     L = len(best.beta) + 1
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
-    before = [(f.beta, f.sigma, f.weights, f.rate, f.route) for f in old.fits.get(L, [])[:1]] if old else []
-    starts = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
-    new = [(start, sigma, weights, best.rate, route) for start, route in starts]
-    few = tuning.STEPS_OF_MORE
-    tried = [(_climbed(*start, data, expected, selections=1, steps=few), route) for *start, route in (*before, *new)]
+    new = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
+    given = [(_From(start, sigma, weights, best.rate), route) for start, route in new]
+    if old and old.fits.get(L):
+        before = old.fits[L][0]
+        given.append((_From(before.beta, before.sigma, before.weights, before.rate), before.route))
+    few = tuning.STEPS_OF_RIVAL
+    tried = [(_climbed(*start, data, expected, 1, few), route) for start, route in given]
     em, route = max(tried, key=lambda each: each[0].score)
-    if em.score < best.score - tuning.DROPPED_BEHIND:
-        return em.score, []
-    found = _fit(em.beta, em.sigma, em.weights, em.rate, route, data, expected)
-    return found.score, [found]
+    return _if_near(em, route, best, data, expected)
 
 
 def _starts(
     L: int,
-    fewer: Fit,
+    fewer: Fit | EM,
     data: Data,
     sigma: float,
     weights: Array,

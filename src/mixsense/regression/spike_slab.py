@@ -129,9 +129,7 @@ def joint(
     v = 1 / (diagonal[:, None] + 1 / np.array(prior.variances))
     odds = np.array(prior.log_odds) + 0.5 * np.log(v / np.array(prior.variances))
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
-    places = [
-        place for place in zip(range(len(b)), diagonal.tolist(), b.tolist(), slabs, strict=True) if place[1] > 0
-    ]
+    places = [place for place in zip(range(len(b)), diagonal.tolist(), b.tolist(), slabs, strict=True) if place[1] > 0]
     current = places
     for _ in range(sweeps):
         move = 0.0

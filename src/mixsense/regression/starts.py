@@ -220,6 +220,11 @@ def merged(beta: Array, weights: Array) -> Array:
     return np.concatenate([np.delete(beta, [a, b], axis=0), [both]])
 
 
+def left_out(beta: Array) -> list[Array]:
+    """Return starts with one model less: each is left out once."""
+    return [np.delete(beta, a, axis=0) for a in range(len(beta))]
+
+
 def moment_columns(N: int, n: int) -> int:
     """Return how many coordinates of n the direction of the second moments of N answers is computed on."""
     room = min(tuning.MOST_MOMENT_COLUMNS, N // tuning.ANSWERS_PER_MOMENT_COLUMN)

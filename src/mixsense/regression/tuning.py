@@ -182,12 +182,13 @@ STARTS_OF_MORE = 2
 Taste: never swept."""
 REFINED_OF_MORE = 2
 """This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
-STEPS_OF_MORE = 12
-"""A fit of one model more takes this many steps of EM; if its score comes near that of the smaller number, it goes on.
+REFINED_OF_FEWER = 2
+"""Starts with one model less, two models merged or one left out, that are fitted: the most likely ones.
 Taste: never swept."""
-STAGES_BETWEEN_MORE = 3
-"""Where the evidence exceeds `NO_NEW_STARTS`, one model more is tried at one stage in this many, and at the end.
+STEPS_OF_RIVAL = 12
+"""A fit with another number of models takes this many steps of EM; if its score comes near the best, it goes on.
 Taste: never swept."""
+
 
 # How many models.
 

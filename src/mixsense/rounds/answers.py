@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import one_line
+from mixsense.checks import one_line, shown
 from mixsense.errors import OracleError
 from mixsense.rounds.round import Asked, GroupedOracle, Oracle, block_groups
 
@@ -50,18 +50,18 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0) -> Arr
         found = np.asarray(raw)
     except ValueError:
         raise OracleError(
-            f"the oracle answered rows of unequal length; needed is an array ({q}, {repeats})", received=raw
+            f"the oracle answered rows of unequal length: return an array ({q}, {repeats})", received=raw
         ) from None
     if found.dtype.kind not in "biuf":
+        first = shown(found.reshape(-1)[:1].tolist()[0] if found.size else raw)
         raise OracleError(
-            f"the oracle answered values of type {found.dtype} such as {found.flat[0] if found.size else raw!r}; "
-            "needed are real numbers: convert them to float",
+            f"the oracle answered values of type {found.dtype} such as {first}: return real numbers, as float",
             received=raw,
         )
     if found.shape != (q, repeats):
         raise OracleError(
-            f"the oracle answered an array of shape {found.shape} to {q} queries asked {repeats} times each; "
-            f"needed is shape ({q}, {repeats}): one row a query, one column a repeat",
+            f"the oracle answered an array of shape {found.shape} to {q} queries asked {repeats} times each: "
+            f"return shape ({q}, {repeats}), one row a query, one column a repeat",
             received=raw,
         )
     answers = found.astype(np.float64)
@@ -69,7 +69,7 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0) -> Arr
     if len(bad):
         i, j = (int(index) for index in bad[0])
         raise OracleError(
-            f"the oracle answered {answers[i, j]} to query {first_query + i} (repeat {j}); needed are finite numbers "
+            f"the oracle answered {answers[i, j]} to query {first_query + i} (repeat {j}); answers must be finite, "
             f"up to {LARGEST_ANSWER:g}: let the oracle ask again, or raise",
             received=raw,
             query=first_query + i,

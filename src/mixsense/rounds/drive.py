@@ -190,15 +190,12 @@ def _ask(
             part = answered(oracle, queries, current.repeats, current.block, asked + done, start)
         except OracleError as error:
             if "record" not in error.data:
-                error = OracleError(f"{error} ({current.label}); {_kept(record)}", **error.data, record=record)
+                error = _with_record(f"{error} ({current.label})", record, error.data)
             raise error from None
         except Exception as error:
             where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
-            raise OracleError(
-                f"the oracle raised {type(error).__name__}: {one_line(error)} ({where}); {_kept(record)}",
-                record=record,
-                received=None,
-            ) from error
+            what = f"the oracle raised {type(error).__name__}: {one_line(error)} ({where})"
+            raise _with_record(what, record, {"received": None}) from error
         parts.append(part)
         record.append(part)
         if progress is not None:
@@ -207,6 +204,8 @@ def _ask(
     return Asked.join(parts)
 
 
-def _kept(record: Record) -> str:
+def _with_record(what: str, record: Record, data: dict[str, Any]) -> OracleError:
+    """Return the error that carries the answers so far; `what` is its message without where they are."""
     count = sum(len(part) for part in record)
-    return f"the {count} answers received before are in the exception's `record`"
+    kept = f"the {count} answers received before are in the exception's `record`" if count else "no answer came before"
+    return OracleError(f"{what}; {kept}", **data, what=what, record=record)

@@ -7,9 +7,10 @@ question
 slot
     The number of a question in its round: query × repeats + repeat.
 ticket
-    The number of one hand-out of a question. A question that is handed out again gets another ticket.
+    One hand-out of a question, named by random numbers. A question that is handed out again gets another ticket.
 id
-    How the world calls a ticket: the study's key and the number, as in ``bcdf-17``. `Question.id` is one.
+    How the world calls a ticket: the study's key and the random numbers as letters, as in ``bcdf-ghjklmnpqrstvwxzbcd``;
+    an older mixsense counted, as in ``bcdf-17``. `Question.id` is one.
 lease
     Until when the answer to a question that is out is waited for; then it is handed out again.
 answer

@@ -13,6 +13,10 @@ from mixsense.studies.study import MOST_AT_ONCE, Study
 from mixsense.studies.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
 
 OWN_COLUMNS = ("id", "round", "answer", "surplus")
+ROWS_PER_QUESTION = 2
+"""A file may say everything twice: two files that were put together."""
+OTHER_ROWS = 10_000
+"""Rows that are taken besides, answered or not."""
 ROUNDING = 1e-6
 """Two values of a feature are the same up to this, relative to their size, or up to the digits that were printed."""
 
@@ -70,13 +74,15 @@ def import_answers(study: Study, path: FilePath) -> dict[str, int]:
     """
     told: dict[str, tuple[float, FileRow]] = {}
     rows: list[FileRow] = []
-    for row in read_rows(path, _labels(study)):
+    now = study.progress()
+    asked = now.total + now.size + now.expired  # no more were handed out
+    for row in read_rows(path, _labels(study), ROWS_PER_QUESTION * asked + OTHER_ROWS):
         try:
             study.ticket_of(row.id)
             number = study.checked(as_number(row.answer) if isinstance(row.answer, str) else row.answer)
             before, first = told.setdefault(row.id, (number, row))
             if before != number:
-                raise InvalidInput(f"question {row.id} has the answer {number:g} here and {before:g} in {first.where}")
+                raise InvalidInput(f"question {row.id} has another answer in {first.where}: give one of them")
         except InvalidInput as error:
             raise _refused(path, row, error) from None
         rows.append(row)

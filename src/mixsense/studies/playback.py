@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from mixsense.checks import one_line
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, ModelError, StudyError
@@ -99,7 +100,12 @@ class Playback:
         result = self._steps.result
         if isinstance(self._problem.seed, int):
             result.diagnostics["seed"] = self._problem.seed
-        return result
+        if result.status != "open":
+            return result
+        # Said of a study that goes on, and this one has ended.
+        warning = "the method's status was 'open' although it had ended: nothing is promised"
+        story = {**result.diagnostics, "warnings": [warning, *result.diagnostics.get("warnings", [])]}
+        return replace(result, status="uncertain", diagnostics=story)
 
 
 def _check_same(current: Round, stored: Round, any_queries: bool) -> None:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
+from mixsense.rounds import Round
 from mixsense.studies.playback import steps_of
-from mixsense.studies.settings import as_json, check_titles, checked_lease, checked_name, checked_range, checked_units
+from mixsense.studies.settings import (
+    as_json,
+    check_titles,
+    checked_lease,
+    checked_name,
+    checked_notes,
+    checked_range,
+    checked_units,
+)
 from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -20,6 +30,47 @@ from mixsense.studies.study import Study
 
 DEFAULT_LEASE = 600.0
 """Seconds that a question is waited for, by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A study that was checked, and is not stored: its problem, two JSON texts as they are stored, its first round."""
+
+    name: str
+    problem: Problem
+    text: str
+    asking: str
+    first: Round
+
+
+def draft_study(
+    name: str,
+    n: int,
+    *,
+    units: Sequence[str] | None = None,
+    answer_range: tuple[float, float] | None = None,
+    lease: float = DEFAULT_LEASE,
+    notes: dict[str, Any] | None = None,
+    **arguments: Any,
+) -> Draft:
+    """Check what a study is to be, up to its first questions: what is wrong costs no answer, and no database."""
+    if arguments.get("seed") is None:
+        arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
+    problem = Problem.from_dict({"n": n, **arguments})
+    text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
+    name = checked_name(name)
+    check_titles(problem.features, problem.intercept)
+    first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
+    if first is None:
+        raise InvalidInput("this problem needs no questions: nothing is to be studied")
+    asking: dict[str, Any] = {
+        "units": checked_units(units, n),
+        "range": checked_range(answer_range),
+        "lease": checked_lease(lease),
+    }
+    if notes is not None:
+        asking["notes"] = checked_notes(notes)
+    return Draft(name, problem, text, json.dumps(asking), first)
 
 
 def create_study(
@@ -70,22 +121,11 @@ def create_study(
     1
     >>> study.close(); folder.cleanup()
     """
-    if arguments.get("seed") is None:
-        arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
-    problem = Problem.from_dict({"n": n, **arguments})
-    text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
-    name = checked_name(name)
-    check_titles(problem.features, problem.intercept)
-    first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
-    if first is None:
-        raise InvalidInput("this problem needs no questions: nothing is to be studied")
-    asking = {"units": checked_units(units, n), "range": checked_range(answer_range), "lease": checked_lease(lease)}
-    if notes is not None:
-        asking["notes"] = json.loads(as_json(notes))
+    draft = draft_study(name, n, units=units, answer_range=answer_range, lease=lease, notes=notes, **arguments)
     database = Database(url, create=True)
     upgrade(database, create=True)
-    insert_study(database, name, text, json.dumps(asking), first)
-    return Study(database, name)
+    insert_study(database, draft.name, draft.text, draft.asking, draft.first)
+    return Study(database, draft.name)
 
 
 def load_study(url: str | PathLike[str], name: str) -> Study:
@@ -110,7 +150,7 @@ def list_studies(url: str | PathLike[str]) -> list[str]:
 def delete_study(url: str | PathLike[str], name: str) -> None:
     """Remove a study and all its answers, for good."""
     database = _opened(url)
-    remove_study(database, find_study(database, checked_name(name)).study)
+    remove_study(database, find_study(database, checked_name(name)))
 
 
 def _opened(url: str | PathLike[str]) -> Database:

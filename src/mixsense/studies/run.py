@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import secrets
 import time
+from collections import defaultdict
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from mixsense.arrays import Array
-from mixsense.checks import as_int
+from mixsense.checks import as_int, summed_up
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
-from mixsense.rounds import Oracle, Progress, ProgressHook, checked_answers
+from mixsense.rounds import Asked, GroupedOracle, Oracle, Progress, ProgressHook, answered
 from mixsense.studies.records import Question
 from mixsense.studies.study import Study
 
 POLL_SECONDS = 1.0
 """Seconds between two looks at questions that other processes hold."""
+GROUP_BITS = 62
 
 
 def run_study(
@@ -36,6 +38,7 @@ def run_study(
         The study. What it has answers to is not asked again.
     oracle : callable
         ``oracle(queries, 1)`` with queries (q, n) gives the answers (q, 1). It is called from several threads at once.
+        One that knows which of its answers share a model (`asked`) is believed, and its groups are stored.
     workers : int
         How many calls may run at the same time.
     batch : int
@@ -69,7 +72,7 @@ def run_study(
     workers = as_int("workers", workers, 1, "how many calls of the oracle may run at the same time")
     batch = as_int("batch", batch, 1, "how many questions go into one call of the oracle")
     if not callable(oracle):
-        raise InvalidInput(f"oracle is {oracle!r}; needed is a callable oracle(queries, repeats)", oracle=oracle)
+        raise InvalidInput(f"oracle is {summed_up(oracle)}: give a callable oracle(queries, repeats)", oracle=oracle)
     if take_over:
         study.release()
     with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
@@ -94,9 +97,11 @@ class _Dispatcher:
     ) -> None:
         self._study, self._oracle, self._pool, self._hook = study, oracle, pool, hook
         self._workers, self._batch = workers, batch
-        self._calls: dict[Future[Array], list[Question]] = {}
+        self._calls: dict[Future[Asked], list[Question]] = {}
         self._reserve: list[Question] = []
         self._dry = False  # the rest of the round is out
+        # The oracle counts its groups from the start in each run: stored are numbers of this run's own.
+        self._groups: defaultdict[int, int] = defaultdict(lambda: secrets.randbits(GROUP_BITS))
 
     def work(self) -> None:
         """Go on until the study has ended; what came before a failure or Ctrl-C is stored."""
@@ -118,7 +123,7 @@ class _Dispatcher:
         while len(self._calls) < self._workers:
             if len(self._reserve) < self._batch and not self._dry:
                 wanted = 2 * self._workers * self._batch
-                taken = self._study.ask_many(wanted)
+                taken = self._study.ask_many(wanted, in_order=True)
                 self._reserve += taken
                 self._dry = len(taken) < wanted  # ask when those that are out have come back
             if not self._reserve:
@@ -127,19 +132,28 @@ class _Dispatcher:
             self._calls[self._pool.submit(self._answer, part)] = part
         return bool(self._calls)
 
-    def _answer(self, part: list[Question]) -> Array:
-        return checked_answers(self._oracle(np.stack([q.x for q in part]), 1), len(part), 1)[:, 0]
+    def _answer(self, part: list[Question]) -> Asked:
+        X = np.stack([q.x for q in part])
+        found = answered(self._oracle, X, 1)
+        if not np.array_equal(found.vectors, X):
+            raise OracleError("the oracle's asked() changed the queries: a study keeps its own, return these")
+        return found
 
-    def _store(self, done: set[Future[Array]], failing: bool = False) -> None:
+    def _store(self, done: set[Future[Asked]], failing: bool = False) -> None:
         told: list[tuple[str, float]] = []
+        groups: list[int | None] = []
         failure: Exception | None = None
+        grouped = isinstance(self._oracle, GroupedOracle) and callable(self._oracle.asked)
         for call in done:
             try:
-                told += [(q.id, self._study.checked(y)) for q, y in zip(self._calls[call], call.result(), strict=True)]
+                found = call.result()
+                pairs = zip(self._calls[call], found.answers.tolist(), strict=True)
+                told += [(q.id, self._study.checked(y)) for q, y in pairs]
+                groups += [self._groups[group] if grouped else None for group in found.group.tolist()]
             except Exception as error:  # whatever the user's oracle raises
                 failure = failure or error
         if told:
-            self._study.tell_many(told)
+            self._study.tell_many(told, groups)
         for call in done:  # only now: after Ctrl-C in the middle of it they are told again, which does no harm
             del self._calls[call]
         if told:

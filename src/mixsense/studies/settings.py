@@ -8,12 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import as_float, shown
+from mixsense.checks import as_float, shown, visible
 from mixsense.errors import InvalidInput
+from mixsense.problem import EQUAL, Problem
 from mixsense.rounds import LARGEST_ANSWER
 
 INTERCEPT = "(intercept)"
 """What the result calls the constant."""
+LONGEST_LEASE = 366 * 86_400.0
+"""A question that is waited for longer than a year is never handed out again."""
+
+
+def stored_problem(arguments: dict[str, Any]) -> Problem:
+    """Return the problem of a stored study.
+
+    Before mixsense 0.4.0 there were two models, and shares that were left out were equal.
+    """
+    if "models" not in arguments:
+        shares = EQUAL if arguments.get("weights") is None else arguments["weights"]
+        arguments = {**arguments, "models": 2, "weights": shares}
+    return Problem.from_dict(arguments)
 
 
 def checked_name(name: Any) -> str:
@@ -29,7 +43,7 @@ def check_titles(features: Any, intercept: Any) -> None:
         raise InvalidInput(f"a feature is called {INTERCEPT!r}, as the constant in the result: give it another name")
 
 
-def checked_units(units: Any, n: int) -> list[str] | None:
+def checked_units(units: Any, n: int, printable: bool = True) -> list[str] | None:
     """Return a unit for each feature, or say what is needed."""
     if units is None:
         return None
@@ -37,7 +51,10 @@ def checked_units(units: Any, n: int) -> list[str] | None:
         raise InvalidInput(f"units is {shown(units)}: give a list of {n} texts, '' where there is none")
     if len(units) != n:
         raise InvalidInput(f"{len(units)} units for n = {n}: give one for each feature, '' where there is none")
-    return list(units)
+    for unit in units:
+        if printable and not unit.isprintable():  # it could move or colour a terminal
+            raise InvalidInput(f"a unit is {shown(unit)}: give printable text")
+    return [visible(unit) for unit in units]
 
 
 def checked_range(pair: Any) -> tuple[float, float] | None:
@@ -55,7 +72,29 @@ def checked_range(pair: Any) -> tuple[float, float] | None:
 
 def checked_lease(lease: Any) -> float:
     """Return the seconds of a lease, or say what is needed."""
-    return as_float("lease", lease, "the seconds that a question is waited for, e.g. 600", 0.0, strict=True)
+    hint = "the seconds that a question is waited for, e.g. 600"
+    seconds = as_float("lease", lease, hint, 0.0, strict=True)
+    if seconds > LONGEST_LEASE:
+        raise InvalidInput(f"lease is {seconds:g}; it must be at most {LONGEST_LEASE:g}, a year: {hint}", lease=lease)
+    return seconds
+
+
+def checked_notes(notes: Any) -> dict[str, Any] | None:
+    """Return notes as plain values, or say what is needed."""
+    if notes is not None and not isinstance(notes, dict):
+        raise InvalidInput(f"notes is {shown(notes)}: give a dict of plain values (in TOML: a table)")
+    return None if notes is None else dict(json.loads(as_json(notes)))
+
+
+def stored_asking(asking: Any, n: int) -> dict[str, Any]:
+    """Return what a study asks with: range, lease, units, notes, as they were stored; or say what is wrong."""
+    lease = as_float("lease", asking["lease"], "seconds", 0.0, strict=True)
+    return {
+        "range": checked_range(asking["range"]),
+        "lease": min(lease, LONGEST_LEASE),  # versions before took any
+        "units": tuple(checked_units(asking["units"], n, printable=False) or [""] * n),
+        "notes": checked_notes(asking.get("notes")) or {},
+    }
 
 
 def as_json(values: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,21 +16,26 @@ from mixsense.arrays import Array
 from mixsense.checks import as_int, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
-from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, Record
+from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
-from mixsense.studies.settings import as_json
+from mixsense.studies.settings import as_json, stored_asking, stored_problem
+from mixsense.studies.storage.access import Access
 from mixsense.studies.storage.catalogue import find_study
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.reports import Counts, Reports
+from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.storage import Storage, Told
 
 TOO_MANY_AT_AN_END = 0.05
 """A larger share of answers at one end of their range is worth a warning."""
 MOST_AT_ONCE = 10_000
 """The most questions that may be taken at once."""
+
+GAVE_UP = {kind.__name__: kind for kind in (errors.ModelError, errors.BudgetError, errors.OracleError)}
+"""The errors with which a study ends, by their names."""
 
 
 class Study:
@@ -44,18 +48,20 @@ class Study:
         row = find_study(database, name)
         self._database = database
         self._row = row
-        self._storage = Storage(database, row.study)
-        self._reports = Reports(database, row.study)
-        problem = Problem.from_dict(json.loads(row.problem))
+        self._access = Access(database, row)
+        with self._access.undamaged(of_ours=True):
+            problem = stored_problem(json.loads(row.problem))
+            asking = stored_asking(json.loads(row.asking), problem.n)
+            self.names = feature_names(problem.n, problem.features)
+        self._storage = Storage(self._access, problem.n)
+        self._reports = Reports(self._access, problem.n)
         self.problem: dict[str, Any] = json.loads(as_json(problem.to_dict()))
         """The arguments of the run as plain values, `seed` included: ``recover(oracle, **study.problem)``."""
-        asking = json.loads(row.asking)
-        self.answer_range: tuple[float, float] | None = asking["range"] and tuple(asking["range"])
+        self.answer_range: tuple[float, float] | None = asking["range"]
         self.lease: float = asking["lease"]
-        self.notes: dict[str, Any] = asking.get("notes", {})
+        self.notes: dict[str, Any] = asking["notes"]
         """What was noted when the study was created."""
-        self.names = feature_names(problem.n, problem.features)
-        self.units: tuple[str, ...] = tuple(asking["units"] or [""] * problem.n)
+        self.units: tuple[str, ...] = asking["units"]
         self._playback = Playback(self._storage, problem)
 
     def __repr__(self) -> str:
@@ -80,13 +86,17 @@ class Study:
         """
         return next(iter(self.ask_many(1)), None)
 
-    def ask_many(self, count: int) -> list[Question]:
-        """Take up to `count` questions at once; see `ask`."""
+    def ask_many(self, count: int, in_order: bool = False) -> list[Question]:
+        """Take up to `count` questions at once; see `ask`.
+
+        Their order is random, so that no place in the design tells who came first; `in_order` says that it is the
+        design's, for an oracle that is no crowd.
+        """
         count = min(as_int("count", count, 1, "how many questions to take"), MOST_AT_ONCE)
         while True:
-            tickets = self._storage.hand_out(count, _minutes(), self.lease / 60)
+            tickets = self._storage.hand_out(count, _minutes(), self.lease / 60, in_order)
             if tickets is not None:
-                return [Question(self.id_of(t.number), t.x, self.names, self.units) for t in tickets]
+                return [Question(self.id_of(t.name), t.x, self.names, self.units) for t in tickets]
             try:
                 self._playback.catch_up()
             except errors.MixsenseError:
@@ -117,9 +127,14 @@ class Study:
         """
         return self.tell_many([(id, value)])[0]
 
-    def tell_many(self, answers: Iterable[tuple[str, float]]) -> list[str]:
-        """Give several answers, all or none; see `tell`."""
+    def tell_many(self, answers: Iterable[tuple[str, float]], groups: Sequence[int | None] | None = None) -> list[str]:
+        """Give several answers, all or none; see `tell`.
+
+        Answers of a study with the same number in `groups` are known to share a hidden model; None is by itself.
+        """
         told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
+        if groups is not None:
+            told = [a._replace(group=_checked_group(group)) for a, group in zip(told, groups, strict=True)]
         return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
@@ -136,28 +151,28 @@ class Study:
             raise InvalidInput(f"the answer is {number:g}: give {needed}")
         return number + 0.0  # -0.0 is 0.0
 
-    def id_of(self, ticket: int) -> str:
+    def id_of(self, ticket: TicketName) -> str:
         """Return the id of a ticket, which the world calls the question's id."""
-        return f"{self._row.key}-{ticket}"
+        return text_of(self._row.key, ticket)
 
-    def ticket_of(self, id: Any) -> int:
+    def ticket_of(self, id: Any) -> TicketName:
         """Return the ticket that a question's id names, or say what is wrong with the id."""
-        key = self._row.key
-        found = re.fullmatch(r"([b-z]{4})-([1-9][0-9]{0,17})", id, re.ASCII) if isinstance(id, str) else None
+        found = read_id(id) if isinstance(id, str) else None
         if found is None:
             raise InvalidInput(
-                f"the question's id is {shown(id)}: give the id of a question of this study, like {key}-17"
+                f"the question's id is {shown(id)}: give the id of a question of this study, as ask() did"
             )
-        if found[1] != key:
+        key, ticket = found
+        if key != self._row.key:
             raise InvalidInput(
-                f"question {id} belongs to another study: the ids of {self.name!r} begin with {key}-", id=id
+                f"question {id} belongs to another study: the ids of {self.name!r} begin with {self._row.key}-", id=id
             )
-        return int(found[2])
+        return ticket
 
     def progress(self) -> StudyProgress:
         """Return where the study stands. It only reads, and may be called at any time, as often as you like."""
         low, high = self.answer_range or (None, None)
-        c = self._reports.counts(_minutes(), low, high)
+        c = self._reports.counts(_minutes(), self.lease / 60, low, high)
         open_ = c.size - c.answered - c.out
         state = "ready" if c.answered == c.size else "asking" if open_ else "waiting"
         if c.end is not None:
@@ -212,13 +227,23 @@ class Study:
             end = self._storage.end()
         now = self.progress()
         if end is not None:
-            r = _ended(*end)
+            r = self._ended(*end)
             return replace(r, diagnostics=_with_warnings(r, now.warnings))
         where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
         if best is None:
             raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
         missing = f"the study goes on: {where}"
         return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
+
+    def distrust(self, why: str) -> None:
+        """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
+
+        Parameters
+        ----------
+        why : str
+            What `result` says from now on.
+        """
+        self._storage.finish("failed", json.dumps({"error": "OracleError", "message": why}), overrule=True)
 
     def record(self) -> Record:
         """Return what was asked and answered in all complete rounds.
@@ -232,7 +257,7 @@ class Study:
         return found
 
     def answers(self) -> list[dict[str, Any]]:
-        """Return every answer in the order of the questions: id, round, x (n,), answer, surplus."""
+        """Return every answer in the order of the design: id, round, x (n,), answer, surplus."""
         return [
             {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._reports.answered()
         ]
@@ -242,20 +267,25 @@ class Study:
         found = self._reports.handed_out({self.ticket_of(id) for id in ids})
         return {self.id_of(ticket): x for ticket, x in found.items()}
 
+    def _ended(self, status: str, text: str) -> Recovery:
+        with self._access.undamaged(of_ours=True):
+            if status != "failed":
+                return Recovery.from_json(text)
+            why = json.loads(text)
+            error = GAVE_UP[why["error"]](str(why["message"]))
+        raise error
+
     def release(self) -> None:
         """Let all leases run out now: what is out and not answered is handed out again."""
         self._storage.release()
 
 
+def _checked_group(group: Any) -> int | None:
+    return None if group is None else as_int("group", group, 0, "answers with the same number share a model", 2**63 - 1)
+
+
 def _minutes() -> float:
     return time.time() / 60
-
-
-def _ended(status: str, text: str) -> Recovery:
-    if status != "failed":
-        return Recovery.from_json(text)
-    why = json.loads(text)
-    raise getattr(errors, why["error"])(why["message"])
 
 
 def _with_warnings(r: Recovery, more: Sequence[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,14 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
 FILE_KINDS = (".csv", ".parquet")
 DELIMITERS = ",;\t"
+LINE_END = re.compile(r"\r\n|\r|\n")
+"""What ends a line: also that of an old Macintosh, as spreadsheets still write it."""
+CELL_BYTES = 40
+"""A cell that is longer than this is not a number, nor an id."""
+USUAL_BYTES = 64 * 2**20
+"""A file of this size is read whatever the study: comments and other columns may be long."""
+ROWS_AT_ONCE = 1000
+"""Rows of a Parquet file that are held in memory: a small file can have many long cells."""
 FilePath = str | os.PathLike[str]
 
 
@@ -97,23 +106,45 @@ def as_number(text: str) -> float:
         raise InvalidInput(f"the answer is {shown(text)}: give a number{hint}") from None
 
 
-def read_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
-    """Yield each row that has an answer; `labels` are the titles of the features' columns, where the file has them."""
-    return _csv_rows(path, labels) if kind_of(path) == ".csv" else _parquet_rows(path, labels)
+def read_rows(path: FilePath, labels: list[str], most: int) -> Iterator[FileRow]:
+    """Yield each row that has an answer.
+
+    Parameters
+    ----------
+    path : path
+        A .csv or .parquet file.
+    labels : list of str
+        The titles of the features' columns, where the file has them.
+    most : int
+        A file with more rows is refused, before they are read: it cannot be one of this study, and might be without
+        end.
+    """
+    read = _csv_rows if kind_of(path) == ".csv" else _parquet_rows
+    if os.path.lexists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise InvalidInput(f"{path} cannot be read (it is not a regular file): give another file")
+    return read(path, labels, most)
 
 
-def _csv_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
-    text = _read_text(path)
-    delimiter = _delimiter(text.split("\n", 1)[0])
+def _check_rows(path: FilePath, rows: int, most: int) -> None:
+    if rows > most:
+        raise InvalidInput(
+            f"{path} has {rows:,} rows or more, and this study takes {most:,} at most: give a file with the answers to "
+            "its questions; nothing was stored"
+        )
+
+
+def _csv_rows(path: FilePath, labels: list[str], most: int) -> Iterator[FileRow]:
+    text = _read_text(path, max(USUAL_BYTES, most * (len(labels) + 4) * CELL_BYTES))
+    delimiter = _delimiter(LINE_END.split(text, maxsplit=1)[0])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         columns = [cell.strip() for cell in next(reader, [])]
         at_id, at_answer = (_column(columns, name, path) for name in ("id", "answer"))
         at = _feature_places(columns, labels, path)
-        for row in reader:
+        rows = (row for row in reader if any(cell.strip() for cell in row))  # spreadsheets write many that are empty
+        for number, row in enumerate(rows, start=1):
             where = f"line {reader.line_num}"
-            if not any(cell.strip() for cell in row):
-                continue
+            _check_rows(path, number, most)
             if len(row) != len(columns):
                 raise InvalidInput(
                     f"{path}, {where}: {len(row)} cells under {len(columns)} columns; nothing was stored"
@@ -142,13 +173,16 @@ def _decimal_point(cell: str, delimiter: str) -> str:
     return f"{whole}.{digits}" if delimiter != "," and comma and is_number else cell
 
 
-def _read_text(path: FilePath) -> str:
+def _read_text(path: FilePath, most: int) -> str:
     try:
+        size = os.path.getsize(path)
+        if size > most:
+            raise InvalidInput(f"{path} has {size:,} bytes, a file of this study {most:,} at most: give another file")
         return Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror}): give another file") from None
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
+        line = len(LINE_END.split(error.object[: error.start].decode("latin-1")))
         raise InvalidInput(f"{path}, line {line}: not UTF-8: save it as CSV in UTF-8; nothing was stored") from None
 
 
@@ -173,21 +207,27 @@ def _feature_places(columns: list[str], labels: list[str], path: FilePath) -> di
     return {j: _column(columns, title, path) for j, title in enumerate(titles) if _places(columns, title)}
 
 
-def _parquet_rows(path: FilePath, labels: list[str]) -> Iterator[FileRow]:
+def _parquet_rows(path: FilePath, labels: list[str], most: int) -> Iterator[FileRow]:
     pa, pq = _pyarrow()
     try:
-        table = pq.read_table(os.fspath(path))
+        with pq.ParquetFile(os.fspath(path)) as file:
+            _check_rows(path, file.metadata.num_rows, most)
+            titles = file.schema_arrow.names
+            at_id, at_answer = (_column(titles, name, path) for name in ("id", "answer"))
+            at = _feature_places(titles, labels, path)
+            rows = (
+                row
+                for batch in file.iter_batches(batch_size=ROWS_AT_ONCE)
+                for row in zip(*(batch.column(i).to_pylist() for i in (at_id, at_answer, *at.values())), strict=True)
+            )
+            for number, (id_, value, *cells) in enumerate(rows, start=1):
+                if value is not None:
+                    given = zip(at, cells, strict=True)
+                    yield FileRow(f"row {number}", id_, value, {j: cell for j, cell in given if cell is not None})
     except FileNotFoundError:
         raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
     except (pa.ArrowException, OSError) as error:
         raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 120)}); nothing was stored") from None
-    at_id, at_answer = (_column(table.column_names, name, path) for name in ("id", "answer"))
-    at = _feature_places(table.column_names, labels, path)
-    columns = [table.column(i).to_pylist() for i in (at_id, at_answer, *at.values())]
-    for number, (id_, value, *cells) in enumerate(zip(*columns, strict=True), start=1):
-        if value is not None:
-            given = zip(at, cells, strict=True)
-            yield FileRow(f"row {number}", id_, value, {j: cell for j, cell in given if cell is not None})
 
 
 def _pyarrow() -> tuple[Any, Any]:

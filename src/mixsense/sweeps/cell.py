@@ -92,7 +92,7 @@ def check_setting(setting: Mapping[str, Any]) -> None:
         next(method)
     except InvalidInput:
         raise
-    except Exception:  # depends on more than the input: the cell's own affair
+    except (Exception, SystemExit):  # depends on more than the input: the cell's own affair
         pass
     finally:
         method.close()
@@ -128,7 +128,7 @@ def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Res
         raise MixsenseError(
             f"no memory is left for n = {setting['n']}: the finished cells are kept; give fewer jobs"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whatever a method of the user's does
         what = str(error) if isinstance(error, MixsenseError) else f"{type(error).__name__}: {error}"
         message = one_line(what)
         found = FAILED, math.nan, math.nan, oracle.count if oracle else 0, message

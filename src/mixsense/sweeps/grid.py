@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from mixsense.checks import as_float, as_int
+from mixsense.checks import as_float, as_int, shown
 from mixsense.errors import InvalidInput
 from mixsense.methods.registry import entry_of, stored_name
 from mixsense.problem import DEFAULTS, MOST_MODELS, NONE, Problem, Weights, as_eta, as_shares
@@ -30,34 +30,18 @@ LONGEST = 10**7
 KNOWABLE = ("k", "models", "sigma", "weights")
 """What a method may be told about the hidden vectors, or not."""
 
+LARGEST = 1e50
+"""Squares of larger distances, and of their sums, leave the range of floats."""
+
 Reader = Callable[[str, Any], Any]
-Number = TypeVar("Number", int, float)
 
 
 def _whole(low: int, hint: str, most: int = 10**15) -> Reader:
-    def read(name: str, value: Any) -> int:
-        return _at_most(name, as_int(name, _no_bool(name, value, "a whole number"), low, hint), most)
-
-    return read
+    return lambda name, value: as_int(name, value, low, hint, most)
 
 
 def _real(hint: str, *, strict: bool = True) -> Reader:
-    def read(name: str, value: Any) -> float:
-        return _at_most(name, as_float(name, _no_bool(name, value, "a real number"), hint, 0.0, strict=strict), 1e50)
-
-    return read
-
-
-def _at_most(name: str, value: Number, most: float) -> Number:
-    if value > most:
-        raise InvalidInput(f"{name} is {value:g}; a sweep takes at most {most:g}", **{name: value})
-    return value
-
-
-def _no_bool(name: str, value: Any, needed: str) -> Any:
-    if isinstance(value, bool):
-        raise InvalidInput(f"{name} is {str(value).lower()}; it must be {needed}, or a list of them", **{name: value})
-    return value
+    return lambda name, value: as_float(name, value, hint, 0.0, LARGEST, strict=strict)
 
 
 def _shares(name: str, value: Any) -> Weights:
@@ -67,20 +51,16 @@ def _shares(name: str, value: Any) -> Weights:
     return shares
 
 
-def _eta(name: str, value: Any) -> float:
-    return as_eta(name, _no_bool(name, value, "a real number"))
-
-
 def _gamma(name: str, value: Any) -> float | None:
     if value is None or (isinstance(value, str) and value == NONE):
         return None
-    found: float = _real(f'the precision to stop at, e.g. 0.1, or "{NONE}" to spend max_queries')(name, value)
-    return found
+    hint = f'the precision to stop at, e.g. 0.1, or "{NONE}" to spend max_queries'
+    return as_float(name, value, hint, 0.0, LARGEST)  # 0 is one where there is no noise: the whole setting tells
 
 
 def _method(name: str, value: Any) -> str:
     if not isinstance(value, str) and not callable(value):
-        raise InvalidInput(f"{name} is {value!r}: give the name of a method, or a list of them", method=value)
+        raise InvalidInput(f"{name} is {shown(value)}: give the name of a method, or a list of them", method=value)
     entry_of(value)
     return stored_name(value)
 
@@ -94,7 +74,7 @@ AXES: dict[str, Reader] = {
     "sigma": _real("the noise's standard deviation, 0 for none", strict=False),
     "weights": _shares,
     "gamma": _gamma,
-    "eta": _eta,
+    "eta": as_eta,
     "max_queries": _whole(1, "the most answers that may be used"),
     "method": _method,
 }
@@ -166,11 +146,11 @@ def _grid(settings: Mapping[str, Any]) -> Grid:
     return Grid([Cell(key, seed) for key in keys for seed in seeds], success)
 
 
-def _refuse_unknown(what: str, name: str, allowed: tuple[str, ...]) -> None:
+def _refuse_unknown(what: str, name: Any, allowed: tuple[str, ...]) -> None:
     if name not in allowed:
-        near = difflib.get_close_matches(name, allowed, 1)
+        near = difflib.get_close_matches(name, allowed, 1) if isinstance(name, str) else []
         hint = f"did you mean {near[0]!r}?" if near else f"it can be {', '.join(allowed)}"
-        raise InvalidInput(f"unknown {what} {name!r}: {hint}", key=name)
+        raise InvalidInput(f"unknown {what} {shown(name)}: {hint}", key=name)
 
 
 def _values(name: str, given: Any, read: Reader) -> list[Any]:
@@ -184,7 +164,7 @@ def _values(name: str, given: Any, read: Reader) -> list[Any]:
     seen: set[Any] = set()
     for value in values:
         if value in seen:
-            raise InvalidInput(f"{name} lists {value!r} twice: give each value once", key=name)
+            raise InvalidInput(f"{name} lists {shown(value)} twice: give each value once", key=name)
         seen.add(value)
     return values
 
@@ -209,7 +189,7 @@ def _seeds(given: Any) -> list[int]:
 
 def _known(given: Any) -> list[str]:
     if not isinstance(given, (list, tuple)) or not all(isinstance(name, str) for name in given):
-        raise InvalidInput(f"known is {given!r}: list what the methods are told, among {', '.join(KNOWABLE)}")
+        raise InvalidInput(f"known is {shown(given)}: list what the methods are told, among {', '.join(KNOWABLE)}")
     for name in given:
         _refuse_unknown("entry of known:", name, KNOWABLE)
     return sorted(set(given))
@@ -218,12 +198,12 @@ def _known(given: Any) -> list[str]:
 def _options(given: Any, methods: list[str]) -> dict[str, dict[str, list[Any]]]:
     def table(name: str, value: Any) -> Mapping[str, Any]:
         if not isinstance(value, Mapping):
-            raise InvalidInput(f"{name} is {value!r}: give a table such as [options.paper]", key=name)
+            raise InvalidInput(f"{name} is {shown(value)}: give a table such as [options.paper]", key=name)
         return value
 
     def plain(name: str, value: Any) -> Any:
         if not isinstance(value, (bool, int, float, str)):
-            raise InvalidInput(f"{name} is {value!r}: give a number, a word, true or false, or a list of them")
+            raise InvalidInput(f"{name} is {shown(value)}: give a number, a word, true or false, or a list of them")
         return value
 
     found: dict[str, dict[str, list[Any]]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mixsense.arrays import Array, Index
+from mixsense.arrays import Array
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Data
 from mixsense.rounds import Asked, Method, Round
@@ -36,7 +36,7 @@ class Answers:
 
     def __init__(self, columns: int, room: int, rows: Callable[[Array], Array] = lambda X: X) -> None:
         self.rows = rows
-        self._X, self._y, self._group = np.empty((room, columns)), np.empty(room), np.empty(room, dtype=np.intp)
+        self._X, self._y = np.empty((room, columns)), np.empty(room)
         self.N = self.zeros = 0
         self.largest_norm = 0.0
 
@@ -49,11 +49,6 @@ class Answers:
     def y(self) -> Array:
         """The answers, (N,)."""
         return self._y[: self.N]
-
-    @property
-    def group(self) -> Index:
-        """Which answers are known to share a model, (N,). The method makes no use of it yet."""
-        return self._group[: self.N]
 
     @property
     def data(self) -> Data:
@@ -75,8 +70,7 @@ class Answers:
             more = max(len(X), len(self._y))
             self._X = np.concatenate([self._X[:old], np.empty((more, X.shape[1]))])
             self._y = np.concatenate([self._y[:old], np.empty(more)])
-            self._group = np.concatenate([self._group[:old], np.empty(more, dtype=np.intp)])
-        self._X[old:new], self._y[old:new], self._group[old:new] = X, y, asked.group
+        self._X[old:new], self._y[old:new] = X, y
         self.N = new
         self.largest_norm = max(self.largest_norm, float(np.linalg.norm(X, axis=1).max()))
         return X, y

@@ -11,7 +11,8 @@ from mixsense.errors import InvalidInput
 from mixsense.features.units import GAUSSIAN_EDGE, Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
-from mixsense.methods.frugal.steering import farthest_apart, labelled
+from mixsense.methods.frugal.steering import best_of, gain, labelled
+from mixsense.regression.fit import Fit
 
 DESIGNS = ("corners", "gaussian")
 """How queries are drawn inside a box."""
@@ -42,17 +43,15 @@ class Box:
             return gaussian(q, self.coded.n, rng, limit=GAUSSIAN_EDGE) / GAUSSIAN_EDGE
         return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
-    def steer(self, q: int, beta: Array, sigma: float, rng: np.random.Generator) -> Array:
+    def steer(self, q: int, fit: Fit, rng: np.random.Generator) -> Array:
         """Draw q corners whose answers label themselves as far as that helps.
 
         Parameters
         ----------
         q : int
             How many.
-        beta : (L, n) or (L, 1 + n) array
-            The estimated models.
-        sigma : float
-            Noise of an answer.
+        fit : Fit
+            The models so far.
 
         Notes
         -----
@@ -60,11 +59,13 @@ class Box:
         differ. A corner whose two means are less than `reach` apart is flipped there, one feature after the other in
         random order, until they are. Too much of that, and the features always move together: the reach with the
         smallest trace of the inverse information on those features wins. With more than two models, of several corners
-        the one is taken whose means are farthest apart.
+        the one is taken whose answer tells most.
         """
-        if len(beta) > 2:
-            return farthest_apart(lambda: self.draw(q, rng), self.coded.rows, beta, sigma)
-        delta = beta[0] - beta[1]
+        if fit.L > 2:
+            return best_of(
+                lambda: self.draw(q, rng), lambda Z: gain(self.coded.rows(Z), fit), tuning.CORNERS_TO_CHOOSE_FROM
+            )
+        delta, sigma = fit.beta[0] - fit.beta[1], fit.sigma
         offset, slope = (float(delta[0]), delta[1:]) if self.coded.level else (0.0, delta)
         Z = self.draw(q, rng)
         if self.design == "gaussian" or not slope.any():

@@ -24,7 +24,7 @@ from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew
-from mixsense.regression.tuning import NEW_STARTS, STAGES_BETWEEN_MORE
+from mixsense.regression.tuning import NEW_STARTS
 from mixsense.rounds import Method
 
 
@@ -63,7 +63,9 @@ def frugal(
     if not isinstance(steer, (bool, np.bool_)):
         raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)
     if problem.gamma is None and problem.max_queries is None:
-        raise InvalidInput("gamma and max_queries are both None: give the precision, or the number of answers to spend")
+        raise InvalidInput(
+            "gamma and max_queries are both missing: give the precision, or the number of answers to spend"
+        )
     n, k, gamma, budget = problem.n, problem.k, problem.gamma, problem.max_queries or tuning.UNLIMITED
     inside = None if box is None else Box(box, design)
     first, enough = first_batch(n, k, budget), first_batch(n, k, tuning.UNLIMITED)
@@ -79,7 +81,9 @@ def frugal(
         q = start_size(first, budget - answers.N, gamma)
         queries = inside.draw(q, rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
-        yield from answers.ask(queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None)
+        yield from answers.ask(
+            queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None
+        )
     if box is not None:
         setup = with_nominal_noise(setup, answers.y)
 
@@ -108,5 +112,5 @@ def frugal(
             doubt = doubt or checks.doubt
         candidates = candidates.scored(X, y)
         new_starts = candidates.new_starts(doubt)
-        more = auto and (new_starts > 0 or len(report.stages) % STAGES_BETWEEN_MORE == 0)
+        more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
         candidates = renew(candidates, answers.data, setup, rng, new_starts, more)

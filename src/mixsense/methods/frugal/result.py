@@ -85,7 +85,7 @@ class Report:
             status="uncertain" if warnings else "single" if single else "certified" if reached else "budget",
             error_bound=bound,
             sigma=winner.sigma if setup.free_sigma else setup.sigma,
-            weights=None if one else winner.weights[shown],
+            weights=np.full(len(shown), 1 / len(shown)) if one else winner.weights[shown],
             weights_stderr=shares_stderr(self.answers, winner)[shown] if setup.free_weights and not one else None,
             stderr=winner.stderr[shown][:, -n:],
             diagnostics=self._diagnostics(candidates, p_value, warnings),
@@ -126,7 +126,7 @@ class Report:
 
     def _diagnostics(self, candidates: Candidates, p_value: float, warnings: list[str]) -> dict[str, Any]:
         """Tell the story in plain values."""
-        answers, winner = self.answers, candidates.winner
+        answers = self.answers
         return {
             "method": "frugal",
             "stages": self.stages,
@@ -172,7 +172,8 @@ def shares_stderr(answers: Answers, fit: Fit) -> Array:
     score = ratio[:, :-1] - ratio[:, -1:]
     covariance = np.linalg.pinv(score.T @ score)
     variance = np.append(np.diag(covariance), covariance.sum())
-    return np.sqrt(np.maximum(variance, 0.0))
+    stderr: Array = np.sqrt(np.maximum(variance, 0.0))
+    return stderr
 
 
 def signal_to_noise(answers: Answers, fit: Fit) -> float:

@@ -1,8 +1,8 @@
 """Queries that are focused and steered.
 
 A focused query has more variance on the coordinates that seem to matter. A steered one lets its answer label itself: of
-two models, it is pushed along their estimated difference; of more, the best of several draws is taken. Both together spend at most as much as the paper's own sum
-queries: a mean squared norm of 2n.
+two models, it is pushed along their estimated difference; of more, the best of several draws is taken. Both together
+spend at most as much as the paper's own sum queries: a mean squared norm of 2n.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
+from mixsense.regression.fit import Fit
 
 # Midpoints of twelve equally probable parts of |N(0, 1)|.
 _HALF_NORMAL = np.array(
@@ -51,39 +52,36 @@ class Steering:
         def once() -> Array:
             return rng.standard_normal((q, len(self.sd))) * self.sd
 
-        return once() if self.models is None else farthest_apart(once, lambda X: X, self.models, self.sigma)
+        models, sigma = self.models, self.sigma
+        if models is None:
+            return once()
+        return best_of(once, lambda X: told(X @ models.T, sigma).mean(axis=1), tuning.DRAWS_TO_CHOOSE_FROM)
 
 
-def farthest_apart(
-    draw: Callable[[], Array], rows: Callable[[Array], Array], beta: Array, sigma: float, tries: int = tuning.DRAWS_TO_CHOOSE_FROM
-) -> Array:
-    """Return of several queries, one at each place, that whose answer labels itself best.
+def best_of(draw: Callable[[], Array], worth: Callable[[Array], Array], tries: int) -> Array:
+    """Return of several draws of q queries, one for each place, the one that is worth most.
 
     Parameters
     ----------
     draw : callable
         Draws q queries.
-    rows : callable
-        Gives the rows that the answers to queries are linear in.
-    beta : (L, n) array
-        The estimated models.
-    sigma : float
-        Noise of an answer.
+    worth : callable
+        What each of q queries is worth, (q,).
     tries : int
-        How many queries there are to choose from.
+        How many draws there are to choose from.
     """
     chosen = draw()
-    most = told(rows(chosen) @ beta.T, sigma)
+    most = worth(chosen)
     for _ in range(tries - 1):
         other = draw()
-        tells = told(rows(other) @ beta.T, sigma)
-        better = tells > most
-        chosen[better], most[better] = other[better], tells[better]
+        here = worth(other)
+        better = here > most
+        chosen[better], most[better] = other[better], here[better]
     return chosen
 
 
 def told(means: Array, sigma: float) -> Array:
-    """Return which part of a tagged answer's information an answer has, on average over the models it may come from.
+    """Return which part of a tagged answer's information an answer has if it comes from each model, (q, L).
 
     Parameters
     ----------
@@ -92,12 +90,36 @@ def told(means: Array, sigma: float) -> Array:
     sigma : float
         Noise of an answer.
     """
-    order = np.sort(means, axis=1)
-    gaps = np.diff(order, axis=1)
+    order = means.argsort(axis=1)
+    gaps = np.diff(np.take_along_axis(means, order, axis=1), axis=1)
     wide = np.full((len(means), 1), np.inf)
     nearest = np.minimum(np.hstack([wide, gaps]), np.hstack([gaps, wide]))
-    part: Array = labelled((np.minimum(nearest, tuning.LABELLING_SEPARATION * sigma) / sigma) ** 2).mean(axis=1)
-    return part
+    part = labelled((np.minimum(nearest, tuning.LABELLING_SEPARATION * sigma) / sigma) ** 2)
+    found = np.empty_like(part)
+    np.put_along_axis(found, order, part, axis=1)
+    return found
+
+
+def gain(rows: Array, fit: Fit) -> Array:
+    """Return how much an answer lowers the sum of all posterior variances, up to a factor, (q,).
+
+    Parameters
+    ----------
+    rows : (q, n) array
+        What the answers are linear in.
+    fit : Fit
+        The models so far.
+
+    Notes
+    -----
+    An answer of model a adds t x xᵀ/σ² to its information, where t is the part of it that is told; the trace of the
+    covariance C falls by about t ‖C x‖²/σ².
+    """
+    parts = told(rows @ fit.beta.T, fit.sigma) * fit.weights
+    total = np.zeros(len(rows))
+    for a in range(fit.L):
+        total += parts[:, a] * ((rows @ fit.covariance_of(a)) ** 2).sum(axis=1)
+    return total
 
 
 def focus(chance: Array, energy: float) -> Array:

@@ -150,7 +150,7 @@ def preset(constants: str | Constants) -> Constants:
     """
     if isinstance(constants, Constants):
         return constants
-    if constants not in _PRESETS:
+    if not isinstance(constants, str) or constants not in _PRESETS:
         raise InvalidInput(
             f"constants is {constants!r}: give one of {', '.join(map(repr, _PRESETS))}, "
             "or an object of class mixsense.methods.paper.constants.Constants",

@@ -77,16 +77,16 @@ def _decoded(decoder: Decoder, A: Array, b: Array, radius: float) -> Array:
     found = decoder(A, b, radius)
     if not hasattr(found, "value"):
         raise InvalidInput(
-            f"the decoder returned {type(found).__name__}: needed is an object with the vector as its attribute value, "
-            "as ms.decode.basis_pursuit returns"
+            f"the decoder returned {type(found).__name__}: it must return an object with the vector as its "
+            "attribute value, as ms.decode.basis_pursuit returns"
         )
     try:
         z = np.asarray(found.value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput(f"the decoder's value is {shown(found.value)}: needed are real numbers") from None
+        raise InvalidInput(f"the decoder's value is {shown(found.value)}: it must be real numbers") from None
     if z.shape != A.shape[1:] or not np.isfinite(z).all():
         raise InvalidInput(
-            f"the decoder's value has shape {z.shape}: needed are {A.shape[1]} finite numbers, one for each column of A"
+            f"the decoder's value has shape {z.shape}: it must be {A.shape[1]} finite numbers, one for each column of A"
         )
     return z
 

@@ -72,7 +72,7 @@ def noiseless(
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
         raise InvalidInput(
-            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='paper'",
+            f"sigma is {problem.sigma:g}: method='noiseless' needs answers without noise; use method='frugal'",
             sigma=problem.sigma,
         )
     wanted = number_of_queries(problem, "noiseless", m, c)
@@ -148,9 +148,9 @@ def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Meth
             possible[i] &= fits
             if not possible[i].any():
                 raise ModelError(
-                    f"the answer {z:g} to a {label[:-1]} query is no {label[:-1]} of the values {values[i]} and "
+                    f"the answer {z:g} to a {label[:-1]} query is not a {label[:-1]} of the values {values[i]} and "
                     f"{values[pivot]} seen before: the answers are noisy or not linear in x, or there are more than "
-                    f"{L} models; use method='paper' if they are noisy",
+                    f"{L} models; use method='frugal' if they are noisy",
                 )
     place = np.argsort(orders, axis=1)[possible.argmax(axis=1)]  # (m, L)
     return np.take_along_axis(values, place, axis=1).T, possible.sum(axis=1) == 1

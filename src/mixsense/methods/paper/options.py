@@ -37,10 +37,10 @@ class Options:
             hint = "answers to each query; the paper's figures used about 100 and 600"
             batch = as_int("batch", batch, max(4, 2 * models), hint)
         if problem.gamma is None and batch is None:
-            raise InvalidInput(f"gamma is None: method={method!r} needs one, such as gamma=0.1, or a fixed batch")
+            raise InvalidInput(f"gamma is missing: method={method!r} needs one, such as gamma=0.1, or a fixed batch")
         c = preset(constants)
         if problem.sigma is None and c.name == "theory":
-            raise InvalidInput("sigma is None: the proofs' constants hold for a known sigma; give it")
+            raise InvalidInput("sigma is missing: the proofs' constants hold for a known sigma; give it")
         return cls(models, number_of_queries(problem, method, m, c), batch, c, decoder_of(decoder))
 
 
@@ -59,5 +59,5 @@ def number_of_queries(problem: Problem, method: str, m: Any, constants: Constant
     if m is not None:
         return as_int("m", m, 2, "the number of Gaussian queries, e.g. 4 k log n")
     if problem.k is None:
-        raise InvalidInput(f"k is None: method={method!r} asks c_s k log n queries; give k, or their number m")
+        raise InvalidInput(f"k is missing: method={method!r} asks c_s k log n queries; give k, or their number m")
     return constants.number_of_queries(problem.n, problem.k)

@@ -130,7 +130,7 @@ class Connection:
             raise Broken(f"the request cannot be sent: {error}") from None
         except h11.RemoteProtocolError as error:
             self.close()
-            raise Broken(f"what came is no HTTP reply: {error}") from None
+            raise Broken(f"what came is not an HTTP reply: {error}") from None
         except (OSError, EOFError) as error:
             self.close()
             raise Broken(f"the connection broke: {str(error) or 'it was closed before the reply'}") from None

@@ -94,6 +94,7 @@ class Connections:
         require("h11", "http", "an HTTP oracle needs")
         self.target, self.headers, self.hosts = target, headers, _hosts(hosts)
         self.fresh, self.cookies, self.private = fresh, cookies, private
+        self.doubt: str | None = None  # why the answers so far cannot be trusted
         self._secrets = headers.secrets
         self._path = self._secrets.fill(target.line, lambda value: quote(value, safe=""))
         self._jar: dict[str, str] = {}
@@ -233,11 +234,14 @@ class Connections:
 
     def _unasked(self, target: Target, error: Unasked) -> OracleError:
         text = self._secrets.show(error.args[0], 80)
-        return OracleError(
+        message = (
             f"POST {target}: the service sent {text!r} without being asked, so its replies cannot be told apart: "
-            "it must send one reply to each request, and nothing else",
-            received=text,
+            "it must send one reply to each request, and nothing else"
         )
+        failure = OracleError(self._secrets.hide(message), received=text, surplus=True)
+        if not self.fresh:  # else the connection has no other answer than this one, which is not used
+            self.doubt = str(failure)
+        return failure
 
     def _remember(self, head: Head) -> None:
         for line in head.set_cookies:
@@ -246,6 +250,7 @@ class Connections:
             known = name in self._jar or len(self._jar) < MOST_COOKIES
             if known and len(line) <= LONGEST_COOKIE and _COOKIE.fullmatch(f"{name}={value}"):
                 self._jar[name] = value
+                self._secrets.add(value, "[cookie]", guessed=True)
 
 
 _COOKIE = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+=[!-+\--:<-~]*")
@@ -268,8 +273,7 @@ def _hosts(hosts: Iterable[str]) -> set[str]:
 
 
 def _trust() -> ssl.SSLContext:
+    certifi = require("certifi", "http", "an address with https needs")
     context = ssl.create_default_context()
-    import certifi
-
     context.load_verify_locations(certifi.where())
     return context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -32,7 +32,7 @@ class Target:
     host: str
     port: int
     path: str
-    query: str
+    query: str = field(repr=False)  # it may hold a key
 
     @staticmethod
     def parse(url: Any) -> Target:

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 from mixsense.errors import InvalidInput
 from mixsense.rounds import Round
+from mixsense.studies.storage.access import Access, StudyRow
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.storage import Storage, insert_round
+from mixsense.studies.storage.storage import insert_round
 from mixsense.studies.storage.tables import TABLES_OF_A_STUDY, sa, studies
 
 KEY_LETTERS = "bcdfghjklmnpqrstvwxz"
 """What keys are made of: without vowels no spreadsheet takes an id for a date, and no reader for a word."""
 KEY_LENGTH = 4
-
-
-@dataclass(frozen=True, slots=True)
-class StudyRow:
-    """A study as it is stored: its number, name and key, and two JSON texts."""
-
-    study: int
-    name: str
-    key: str
-    problem: str
-    asking: str
+NUMBERS = 2**40, 2**62
+"""From where to where the numbers of studies are drawn: none is used twice, and an older program may count on."""
 
 
 def insert_study(database: Database, name: str, problem: str, asking: str, first: Round) -> None:
@@ -36,7 +27,7 @@ def insert_study(database: Database, name: str, problem: str, asking: str, first
             raise InvalidInput(
                 f"{database.shown} has a study {name!r} already: load it, or give another name", name=name
             )
-        number = connection.execute(sa.select(sa.func.coalesce(sa.func.max(studies.c.study), 0) + 1)).scalar_one()
+        number = NUMBERS[0] + secrets.randbelow(NUMBERS[1] - NUMBERS[0])  # never that of a study that was deleted
         taken = set(connection.execute(sa.select(studies.c.key)).scalars())
         while (key := "".join(secrets.choice(KEY_LETTERS) for _ in range(KEY_LENGTH))) in taken:
             pass
@@ -61,8 +52,9 @@ def find_study(database: Database, name: str) -> StudyRow:
     return StudyRow(*found)
 
 
-def remove_study(database: Database, study: int) -> None:
-    """Remove a study with everything that it stored."""
-    with Storage(database, study).writing() as connection:
+def remove_study(database: Database, row: StudyRow) -> None:
+    """Remove a study with everything that it stored, so that nothing of it is left in an SQLite file."""
+    with Access(database, row).writing() as connection:
         for table in TABLES_OF_A_STUDY:
-            connection.execute(table.delete().where(table.c.study == study))
+            connection.execute(table.delete().where(table.c.study == row.study))
+    database.forget()

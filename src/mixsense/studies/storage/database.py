@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any
 
 from mixsense.checks import one_line, require, shown
 from mixsense.errors import InvalidInput, StudyError
-from mixsense.sqlite import make_durable
+from mixsense.sqlite import forget_log, make_private, opened
 from mixsense.studies.storage.tables import sa
 
 WAIT_SECONDS = 60
@@ -36,7 +37,7 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
             _check_file(Path(str(self.url.database)), create)
-        self._engine = _sqlite_engine(self.url) if self.sqlite else _postgres_engine(self.url)
+        self._engine = _sqlite_engine(self.url, create) if self.sqlite else _postgres_engine(self.url)
         self._pid = os.getpid()
         self.close = weakref.finalize(self, self._engine.dispose)
         """Close the connections; this is done in any case when the object goes."""
@@ -60,19 +61,56 @@ class Database:
             self._pid = os.getpid()
         try:
             with self._engine.connect() as plain:
-                connection = plain.execution_options(mixsense_writes=writes)
-                with connection.begin():
+                connection = plain.execution_options(mixsense_writes=writes, **self._isolation(writes))
+                with connection.begin() as transaction:
                     yield connection
-        except sa.exc.DBAPIError as error:
-            raise self._explained(error) from error
+                    if writes:
+                        self._commit(transaction, connection)
+                return
+        except (sa.exc.DBAPIError, sqlite3.Error) as error:
+            failure = self._explained(error)
+        # Here, where it does not drag along the driver's error, which knows the password; `from None` because the block
+        # of the transaction is still handling an error of its own, which knows the row.
+        raise failure from None
 
-    def _explained(self, error: sa.exc.DBAPIError) -> Exception:
-        reason = one_line(error.orig)
+    def _isolation(self, writes: bool) -> dict[str, str]:
+        """One look at everything for who reads; SQLite gives no other."""
+        return {} if writes or self.sqlite else {"isolation_level": "REPEATABLE READ"}
+
+    def _commit(self, transaction: sa.Transaction, connection: sa.Connection) -> None:
+        raw: Any = connection.connection.driver_connection
+        try:
+            transaction.commit()
+            return
+        except sa.exc.DBAPIError as error:
+            if self.sqlite and raw.in_transaction:
+                raise  # it waits for a commit still, and is rolled back
+            reason = _reason(error)
+        raise StudyError(
+            f"the database {self.shown} failed while it stored ({reason}): it is not known whether this call was "
+            "stored; call again, the same answer may be told twice"
+        ) from None
+
+    def _explained(self, error: sa.exc.DBAPIError | sqlite3.Error) -> Exception:
+        reason = _reason(error)
         if "not a database" in reason:
             return InvalidInput(f"{self.shown} is not an SQLite file: give the database of a study, or a new file")
-        if error.connection_invalidated or isinstance(error, sa.exc.OperationalError):
+        lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
+        if lost or isinstance(error, sa.exc.OperationalError | sqlite3.OperationalError):
             return StudyError(f"the database {self.shown} cannot be used ({reason}): nothing was stored by this call")
         return StudyError(f"the database {self.shown} refused ({reason}): nothing was stored by this call")
+
+    def forget(self) -> None:
+        """Empty an SQLite file's write-ahead log, which holds what was removed from the file."""
+        if self.sqlite:
+            forget_log(str(self.url.database), WAIT_SECONDS)
+
+
+def _reason(error: sa.exc.DBAPIError | sqlite3.Error) -> str:
+    """Return what the database says, without the values of any row."""
+    found = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    diagnosis = getattr(found, "diag", None)  # PostgreSQL's
+    return one_line((diagnosis and diagnosis.message_primary) or found)
 
 
 def as_url(url: str | os.PathLike[str]) -> sa.URL:
@@ -112,13 +150,16 @@ def _check_file(path: Path, create: bool) -> None:
         raise InvalidInput(f"there is no database {path}: create a study in it first, or give another file")
 
 
-def _sqlite_engine(url: sa.URL) -> sa.Engine:
+def _sqlite_engine(url: sa.URL, create: bool) -> sa.Engine:
     # A connection for each transaction: cheap here, and none is ever shared by threads or across a fork.
-    engine = sa.create_engine(url, connect_args={"timeout": WAIT_SECONDS}, poolclass=sa.pool.NullPool)
+    waits = {"timeout": WAIT_SECONDS}
+    engine = sa.create_engine(url, connect_args=waits, poolclass=sa.pool.NullPool, hide_parameters=True)
 
-    @sa.event.listens_for(engine, "connect")
-    def _connected(connection: Any, record: Any) -> None:
-        make_durable(connection)
+    @sa.event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, record: Any, args: Any, parameters: Any) -> sqlite3.Connection:
+        if create:
+            make_private(str(url.database))
+        return opened(lambda: dialect.connect(*args, **parameters))
 
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:
@@ -131,4 +172,4 @@ def _sqlite_engine(url: sa.URL) -> sa.Engine:
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
     require("psycopg", "postgres", "PostgreSQL needs")
-    return sa.create_engine(url, pool_pre_ping=True, max_overflow=-1)
+    return sa.create_engine(url, pool_pre_ping=True, max_overflow=-1, hide_parameters=True)

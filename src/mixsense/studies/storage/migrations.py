@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from mixsense.errors import InvalidInput
+from mixsense.checks import shown
+from mixsense.errors import InvalidInput, StudyError
 from mixsense.sqlite import MAGIC
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import METADATA, migrations, sa, schema
@@ -23,9 +24,58 @@ def _rounds_have_blocks(connection: sa.Connection) -> None:
     connection.execute(sa.text("ALTER TABLE mixsense_rounds ADD COLUMN least BIGINT"))
 
 
+def _written_again(connection: sa.Connection, table: str, columns: str, more: str = "") -> None:
+    """Write all rows of a table again, in another order than that in which they came."""
+    if connection.dialect.name == "sqlite":  # a new table without the hidden row numbers
+        connection.execute(sa.text(f"ALTER TABLE {table} RENAME TO mixsense_old"))
+        connection.execute(sa.text(f"CREATE TABLE {table} ({columns}) WITHOUT ROWID"))
+    else:
+        connection.execute(sa.text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
+        connection.execute(sa.text(f"CREATE TEMPORARY TABLE mixsense_old ON COMMIT DROP AS TABLE {table}"))
+        connection.execute(sa.text(f"DELETE FROM {table}"))
+    connection.execute(sa.text(f"INSERT INTO {table} SELECT * FROM mixsense_old ORDER BY random()"))
+    connection.execute(sa.text("DROP TABLE mixsense_old"))
+    if more and connection.dialect.name == "sqlite":  # the indices went with the old table
+        connection.execute(sa.text(more))
+
+
+def _answers_tell_no_order(connection: sa.Connection) -> None:
+    _written_again(
+        connection,
+        "mixsense_answers",
+        "study BIGINT NOT NULL, ticket BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, "
+        "value DOUBLE NOT NULL, surplus BOOLEAN NOT NULL, answer_group BIGINT, PRIMARY KEY (study, ticket)",
+        "CREATE UNIQUE INDEX mixsense_answers_slot ON mixsense_answers (study, round, slot) WHERE surplus = 0",
+    )
+
+
+def _leases_tell_no_order(connection: sa.Connection) -> None:
+    _written_again(
+        connection,
+        "mixsense_leases",
+        "study BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, until BIGINT NOT NULL, "
+        "PRIMARY KEY (study, round, slot)",
+    )
+
+
+def _tickets_have_secrets(connection: sa.Connection) -> None:
+    """Keep the tickets that were counted: they have no secret, and their ids are accepted as before."""
+    connection.execute(sa.text("ALTER TABLE mixsense_tickets ADD COLUMN secret BIGINT"))
+    _written_again(
+        connection,
+        "mixsense_tickets",
+        "study BIGINT NOT NULL, ticket BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, secret BIGINT, "
+        "PRIMARY KEY (study, ticket)",
+        "CREATE INDEX mixsense_tickets_slot ON mixsense_tickets (study, round, slot)",
+    )
+
+
 MIGRATIONS: dict[str, Callable[[sa.Connection], None]] = {
     "answers have groups": _answers_have_groups,
     "rounds have blocks": _rounds_have_blocks,
+    "answers tell no order": _answers_tell_no_order,
+    "leases tell no order": _leases_tell_no_order,
+    "tickets have secrets": _tickets_have_secrets,
 }
 """Every change since mixsense 0.2.0, in the order in which they are made. A name that was released stays for ever.
 
@@ -100,7 +150,14 @@ def _applied(connection: sa.Connection, database: Database, create: bool = False
         if not create:
             raise InvalidInput(f"{database.shown} has no studies: create one in it first, or give another database")
         return None
-    version = int(connection.execute(sa.select(schema.c.version)).scalar_one())
+    found = connection.execute(sa.text(f"SELECT version FROM {schema.name}")).scalars().all()
+    if len(found) != 1 or not isinstance(found[0], int) or found[0] < 1:
+        what = shown(found[0] if len(found) == 1 else found)
+        raise StudyError(
+            f"{database.shown} is damaged: the version of its tables is {what}, which no mixsense wrote; "
+            "take a copy from before"
+        )
+    (version,) = found
     named = migrations.name in there  # since 0.3.0
     names = set(connection.execute(sa.select(migrations.c.name)).scalars()) if named else set[str]()
     unknown = sorted(names - {*MIGRATIONS})

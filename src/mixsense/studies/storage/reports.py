@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mixsense.arrays import Array
-from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.storage import deleted
-from mixsense.studies.storage.tables import answers, ends, leases, of_study, queries, rounds, sa, tickets
+from mixsense.studies.storage.access import Access, as_vector
+from mixsense.studies.storage.scatter import TicketName
+from mixsense.studies.storage.storage import is_out
+from mixsense.studies.storage.tables import answers, ends, leases, queries, rounds, sa, tickets
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +31,23 @@ class Counts:
 
 
 class Reports:
-    """What is read of one study."""
+    """What is read of one study with n features."""
 
-    def __init__(self, database: Database, study: int) -> None:
-        self._database = database
-        self._study = study
+    def __init__(self, access: Access, n: int) -> None:
+        self._access = access
+        self._study = access.study
+        self._of = access.of
+        self._n = n
 
-    def counts(self, now: float, low: float | None, high: float | None) -> Counts:
-        """Return where the study stands at a time in minutes; `low` and `high` are the ends of the answers' range.
+    def counts(self, now: float, lease: float, low: float | None, high: float | None) -> Counts:
+        """Return where the study stands.
 
-        One statement, so that the numbers belong together.
+        Parameters
+        ----------
+        now, lease : float
+            The time, and how long a question is waited for, in minutes.
+        low, high : float or None
+            The ends of the answers' range.
         """
         last = sa.select(sa.func.max(rounds.c.round)).where(rounds.c.study == self._study).scalar_subquery()
 
@@ -51,11 +57,11 @@ class Reports:
         used = sa.not_(answers.c.surplus)
         at = [answers.c.value <= low, answers.c.value >= high] if low is not None else [sa.false(), sa.false()]
         before = sa.select(sa.func.coalesce(sa.func.sum(rounds.c.size), 0))
-        highest = sa.select(sa.func.coalesce(sa.func.max(tickets.c.slot) + 1, 0))
+        handed = sa.select(sa.func.count(tickets.c.slot.distinct()))
         columns = {
             "answered": count(answers, used, answers.c.round == last),
-            "handed": highest.where(tickets.c.study == self._study, tickets.c.round == last),
-            "out": count(leases, leases.c.round == last, leases.c.until > now),
+            "handed": handed.where(tickets.c.study == self._study, tickets.c.round == last),
+            "out": count(leases, leases.c.round == last, is_out(now, lease)),
             "total": count(answers, used),
             "surplus": count(answers, answers.c.surplus),
             "tickets": count(tickets),
@@ -65,54 +71,55 @@ class Reports:
             "end": sa.select(ends.c.status).where(ends.c.study == self._study),
         }
         wanted = [statement.scalar_subquery().label(name) for name, statement in columns.items()]
-        with self._database.reading() as connection:
+        with self._access.reading() as connection:
             found = connection.execute(
                 sa.select(rounds, *wanted).where(rounds.c.study == self._study, rounds.c.round == last)
-            ).first()
-        if found is None:
-            raise deleted()
-        return Counts(
-            round=found.round,
-            label=found.label,
-            size=found.size,
-            answered=found.answered,
-            out=found.out,
-            total=found.total,
-            surplus=found.surplus,
-            expired=found.tickets - int(found.earlier) - found.handed,  # tickets beyond the first of each question
-            at_low=found.at_low,
-            at_high=found.at_high,
-            end=found.end,
-        )
+            ).one()
+            return Counts(
+                round=int(found.round),
+                label=found.label,
+                size=int(found.size),
+                answered=found.answered,
+                out=found.out,
+                total=found.total,
+                surplus=found.surplus,
+                expired=found.tickets - int(found.earlier) - found.handed,  # beyond the first of each question
+                at_low=found.at_low,
+                at_high=found.at_high,
+                end=found.end,
+            )
 
-    def answered(self) -> Iterator[dict[str, Any]]:
-        """Yield every answer in the order of the questions: ticket, round, x, answer, surplus."""
-        with self._database.reading() as connection:
-            order = answers.c.round, answers.c.slot, answers.c.surplus, answers.c.ticket
-            found = list(connection.execute(of_study(self._study, answers).order_by(*order)))
+    def answered(self) -> list[dict[str, Any]]:
+        """Return every answer in the order of the design: ticket, round, x, answer, surplus."""
+        order = answers.c.round, answers.c.slot, answers.c.surplus, answers.c.ticket
+        secret = sa.select(tickets.c.secret).where(tickets.c.study == self._study, tickets.c.ticket == answers.c.ticket)
+        wanted = sa.select(answers, secret.scalar_subquery().label("secret"))
+        with self._access.reading() as connection:
             x = self._queries(connection)
-        for row in found:
-            yield {
-                "ticket": row.ticket,
-                "round": row.round,
-                "x": x(row.round, row.slot),
-                "answer": row.value,
-                "surplus": row.surplus,
-            }
+            found = connection.execute(wanted.where(answers.c.study == self._study).order_by(*order))
+            return [
+                {
+                    "ticket": TicketName(row.ticket, row.secret),
+                    "round": row.round,
+                    "x": x(row.round, row.slot),
+                    "answer": float(row.value),
+                    "surplus": row.surplus,
+                }
+                for row in found
+            ]
 
-    def handed_out(self, numbers: set[int]) -> dict[int, Array]:
+    def handed_out(self, wanted: set[TicketName]) -> dict[TicketName, Array]:
         """Return the query of each of these tickets; those that were never handed out are left out."""
-        if not numbers:
+        if not wanted:
             return {}
-        with self._database.reading() as connection:
-            within = tickets.c.ticket.between(min(numbers), max(numbers))
-            found = [row for row in connection.execute(of_study(self._study, tickets, within)) if row.ticket in numbers]
+        with self._access.reading() as connection:
             x = self._queries(connection)
-        return {row.ticket: x(row.round, row.slot) for row in found}
+            found = ((TicketName(row.ticket, row.secret), row) for row in connection.execute(self._of(tickets)))
+            return {name: x(row.round, row.slot) for name, row in found if name in wanted}
 
     def _queries(self, connection: sa.Connection) -> Callable[[int, int], Array]:
         """Return a function that gives the query of a slot of a round."""
-        repeats = {row.round: row.repeats for row in connection.execute(of_study(self._study, rounds))}
-        rows = connection.execute(of_study(self._study, queries))
-        x = {(row.round, row.query): np.frombuffer(row.x, dtype="<f8") for row in rows}
+        repeats = {row.round: row.repeats for row in connection.execute(self._of(rounds))}
+        rows = connection.execute(self._of(queries))
+        x = {(row.round, row.query): as_vector(row.x, self._n) for row in rows}
         return lambda number, slot: x[number, slot // repeats[number]]

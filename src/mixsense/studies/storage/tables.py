@@ -1,8 +1,11 @@
 """What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
-Problems, rounds, queries, tickets, answers and ends are appended and never changed. Leases come and go: each says, in
+Problems, rounds, queries, tickets, answers and ends are appended and never changed, but for the end of a study whose
+answers turn out not to be trusted. Leases come and go: each says, in
 whole minutes, until when a question that was handed out is waited for, and is removed with the answer. All that may be
-known about who answered is a number that some answers have in common. `mixsense.studies` explains the words.
+known about who answered is a number that some answers have in common. Tickets and answers are kept by random numbers,
+without the hidden row numbers of SQLite, and are written again among others: see `scatter`. `mixsense.studies` explains
+the words.
 
 A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """
@@ -94,9 +97,11 @@ tickets = sa.Table(
     "mixsense_tickets",  # one for each time that a question was handed out
     METADATA,
     _key("study"),
-    _key("ticket"),
+    _key("ticket"),  # random and negative; positive numbers were counted by an older mixsense
     _number("round"),
     _number("slot"),  # query × repeats + repeat
+    _maybe("secret"),  # random, the other part of the id; NULL where an older mixsense counted
+    sqlite_with_rowid=False,
 )
 sa.Index("mixsense_tickets_slot", tickets.c.study, tickets.c.round, tickets.c.slot)
 
@@ -107,6 +112,7 @@ leases = sa.Table(
     _key("round"),
     _key("slot"),
     _number("until"),  # whole minutes
+    sqlite_with_rowid=False,
 )
 
 answers = sa.Table(
@@ -119,6 +125,7 @@ answers = sa.Table(
     sa.Column("value", sa.Double, nullable=False),
     sa.Column("surplus", sa.Boolean, nullable=False),  # another answer to the same slot came first
     _maybe("answer_group"),  # answers of a study with the same number share a hidden model; NULL: by itself
+    sqlite_with_rowid=False,
 )
 sa.Index(
     "mixsense_answers_slot",  # the database itself refuses a second answer that counts

@@ -1,0 +1,104 @@
+"""The transactions of one study: each looks first whether the study is still the one that was loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.checks import one_line
+from mixsense.errors import MixsenseError, StudyError
+from mixsense.studies.storage.database import Database
+from mixsense.studies.storage.tables import of_study, sa, studies
+
+MISSHAPEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, sa.exc.InvalidRequestError)
+"""What Python, NumPy and SQLAlchemy raise over stored rows that are not as they were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow:
+    """A study as it is stored: its number, name and key, and two JSON texts."""
+
+    study: int
+    name: str
+    key: str
+    problem: str
+    asking: str
+
+
+class Access:
+    """One study in a database: what begins its transactions, and says which study an error is about.
+
+    Parameters
+    ----------
+    database : Database
+        Where the study is.
+    row : StudyRow
+        The study as it was loaded. Its number and its key are compared in each transaction: a study of the same name
+        that was created after this one was deleted is another one.
+    """
+
+    def __init__(self, database: Database, row: StudyRow) -> None:
+        self.database = database
+        self.row = row
+        self.study = row.study
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Begin a transaction that only reads."""
+        with self._begin(self.database.reading) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Begin a transaction that no other writer of this study disturbs."""
+        with self._begin(self.database.writing, lock=True) as connection:
+            yield connection
+
+    @contextmanager
+    def _begin(
+        self, begin: Callable[[], AbstractContextManager[sa.Connection]], lock: bool = False
+    ) -> Iterator[sa.Connection]:
+        mine = sa.select(studies.c.study).where(studies.c.study == self.study, studies.c.key == self.row.key)
+        with begin() as connection, self.undamaged():
+            if connection.execute(mine.with_for_update() if lock else mine).first() is None:
+                raise StudyError(f"the study {self._called} has been deleted: create it again, or load another one")
+            yield connection
+
+    @contextmanager
+    def undamaged(self, of_ours: bool = False) -> Iterator[None]:
+        """Say in one line that the stored rows are damaged where they cannot be read; `of_ours`: our errors, too."""
+        try:
+            yield
+        except MixsenseError as error:
+            if not of_ours:
+                raise
+            raise self._damaged(error) from error
+        except MISSHAPEN as error:
+            raise self._damaged(f"{type(error).__name__}: {error}") from error
+
+    def _damaged(self, reason: Any) -> StudyError:
+        return StudyError(
+            f"the study {self._called} is damaged, what is stored of it cannot be read ({one_line(reason, 120)}): "
+            "take a copy from before"
+        )
+
+    @property
+    def _called(self) -> str:
+        return f"{self.row.name!r} in {self.database.shown}"
+
+    def of(self, table: sa.Table, *conditions: Any) -> sa.Select[Any]:
+        """Return the statement that selects the rows of this study."""
+        return of_study(self.study, table, *conditions)
+
+
+def as_vector(stored: Any, n: int) -> Array:
+    """Return a query (n,) as it was stored, or raise ValueError."""
+    x = np.frombuffer(stored, dtype="<f8")
+    if x.shape != (n,) or not np.isfinite(x).all():
+        raise ValueError(f"a query has not {n} finite numbers")
+    return x
