@@ -61,7 +61,8 @@ class Seen:
             given = f"at most {MOST_MODELS} models are looked for" if models is None else f"models is {models}"
             more = "" if models is None else "give models='auto' if there are more, "
             raise ModelError(
-                f"a query has shown {self.most} different answers, but {given}: {more}use method='frugal' if they are noisy"
+                f"a query has shown {self.most} different answers, but {given}: {more}use method='frugal' if they are "
+                "noisy"
             )
 
 
