@@ -120,7 +120,7 @@ def test_unequal_shares_cost_more_and_are_not_for_the_paper():
     assert equal.extrapolated == ()
 
 
-@pytest.mark.parametrize("question", [{"gamma": 0.1}, {"budget": 6000}])
+@pytest.mark.parametrize("question", [{"gamma": 0.1}, {"budget": 60_000}])
 def test_more_models_are_planned_roughly_and_the_plan_says_so(question):
     plans = [ms.plan(**USUAL, **question, models=models) for models in (2, 3, 4, 6)]
     for method in ("frugal", "certified", "tagged"):

@@ -60,8 +60,8 @@ def em(y: ArrayLike, sigma: ArrayLike, tol: float = 1e-10, max_iter: int = 500, 
 
     (6) Any number of means, where the print has two and Theorem 2 holds for two. More than two start from the means of
     L groups of the sorted samples: equally large ones, and those that the widest gaps leave; the likeliest end is
-    kept. No start is known to be always right for them: from 100 samples on, 2 batches of 7,800 ended below what the
-    true means lead to.
+    kept. No start is known to be always right for them: 32 of 2,400 batches of 100 samples with 3 to 6 means ended
+    below what the true means lead to; of 4,800 batches of 300 or 600, none by more than 0.1 in log likelihood.
 
     Standard errors come from the observed information for c and h², so that they stay finite at h = 0. For more than
     two means they need about 30 samples a mean: with fewer, a mean sometimes goes to the wrong cluster.

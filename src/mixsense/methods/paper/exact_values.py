@@ -57,12 +57,12 @@ class Seen:
         rows = index[new]
         self.values[rows, self.counts[rows]] = answers[new]
         self.counts[rows] += 1
-        limit = MOST_MODELS if models is None else models
-        if self.most > limit:
-            few = "models='auto' if there are more, " if models is not None else ""
+        if self.most > (models or MOST_MODELS):
+            given = f"at most {MOST_MODELS} models are looked for" if models is None else f"models is {models}"
+            more = "" if models is None else "give models='auto' if there are more, "
             raise ModelError(
-                f"a query has shown {self.most} different answers, but there are at most {limit} models: use {few}"
-                "method='paper' if the answers are noisy"
+                f"a query has shown {self.most} different answers, but {given}: {more}use method='frugal' if they are "
+                "noisy"
             )
 
 

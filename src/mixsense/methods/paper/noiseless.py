@@ -23,6 +23,11 @@ from mixsense.rounds import Method, Round
 ROUNDINGS = 10
 """A sum may miss its two values by this many times as much: all three are rounded, and it may be larger
 than any of them (taste)."""
+FRESH = 20
+"""New queries that verify the vectors where the number of models was found (taste: a model of share 1/6, if it was
+missed before, answers none of them with probability 3 %)."""
+SAME = 1e-6
+"""Predicted answers that are this close, in units of the largest, are right: decoding rounds, too (taste)."""
 
 
 def noiseless(
@@ -62,7 +67,7 @@ def noiseless(
     aligns a query of two (erratum 22), and the difference is asked only where that answer leaves more than one order;
     (3) any number of vectors: all orders that the answers to sums and differences with the pivot allow are kept until
     one is left. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
-    probability η/20: each of these answers is a model's with probability 1/6 at least.
+    probability η/20, and new queries verify the vectors in the end.
     """
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
@@ -98,13 +103,15 @@ def noiseless(
     u, clear = yield from align_exactly(X, values, lambda: so_far(solved(values.mean(axis=1)[:, None])[0]))
     X, u = X[clear], u[:, clear]
     vectors = solved(u.T)
-    warnings = _doubts(vectors, X, models, L, story)
+    warnings = _doubts(vectors, X, models, L)
+    if models is None and not warnings:
+        warnings += yield from verify(vectors, problem, rng, lambda: so_far(vectors.mean(axis=0)))
     return Recovery(
         vectors=vectors,
         status="uncertain" if warnings else "certified",
         error_bound=math.inf if warnings else 0.0,
         sigma=0.0,
-        diagnostics=story | {"models": L, "left_out": m - len(X), "aligned_means": u.tolist()},
+        diagnostics=story | {"models": L, "left_out": m - len(X), "aligned_means": u.tolist(), "warnings": warnings},
     )
 
 
@@ -149,15 +156,30 @@ def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Meth
     return np.take_along_axis(values, place, axis=1).T, possible.sum(axis=1) == 1
 
 
-def _doubts(vectors: Array, X: Array, models: int | None, L: int, story: dict[str, object]) -> list[str]:
-    """Fill the warnings of the story: what keeps the vectors from being certain."""
+def verify(
+    vectors: Array, problem: Problem, rng: np.random.Generator, best: Callable[[], Recovery]
+) -> Method[list[str]]:
+    """Ask new queries, whose answers must be those of the vectors: a model that was missed shows itself."""
+    fresh = gaussian(FRESH, problem.n, rng, problem.limit)
+    asked = yield Round(fresh, label="new queries: do the vectors answer them", estimate=best)
+    values = asked.queries @ vectors.T  # (FRESH, L)
+    misses = np.abs(values - asked.answers[:, None]).min(axis=1) > SAME * np.abs(values).max()
+    if not misses.any():
+        return []
+    return [
+        f"{int(misses.sum())} of {FRESH} answers to new queries fit none of the {len(vectors)} vectors: there are more "
+        "models, or some are rarer than equal shares would make them; give models if you know it, or more queries m"
+    ]
+
+
+def _doubts(vectors: Array, X: Array, models: int | None, L: int) -> list[str]:
+    """Return what keeps the vectors from being certain."""
     warnings: list[str] = []
     rows, n = X.shape
     if rows < n and not ((vectors != 0).sum(axis=1) < rows).all():
         warnings.append("m queries do not determine vectors this dense: give a larger k or m")
     if models is not None and L < models:
         warnings.append(f"models is {models}, but no query has shown more than {L} different answers: give models={L}")
-    story["warnings"] = warnings
     return warnings
 
 
