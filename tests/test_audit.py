@@ -251,6 +251,53 @@ def test_a_program_is_audited_too(tmp_path):
     assert {verdict["level"] for verdict in found["preflight"]["verdicts"]} == {"ok"}
 
 
+@pytest.mark.parametrize(
+    ("means", "told", "code", "rows"),
+    [
+        ("4 * x[0], 4 * x[1], 4 * x[2], 4 * x[0]", [], 0, 3),
+        ("4 * x[0]", [], 7, 1),
+        ("4 * x[0]", ["--models", "2"], 7, 2),
+        ("4 * x[0], 4 * x[1], 4 * x[2]", ["--models", "2"], 8, 2),
+        ("4 * x[0], 4 * x[1]", ["--max-queries", "20"], 3, None),
+    ],
+    ids=["three", "one", "one for two", "three for two", "budget"],
+)
+def test_the_exit_code_tells_how_many_models_there_are(means, told, code, rows, tmp_path):
+    (tmp_path / "model.py").write_text(
+        "import json, random, sys\nrng = random.Random(1)\nfor line in sys.stdin:\n"
+        f"    x = json.loads(line)['x']\n    print(rng.choice([{means}]) + rng.gauss(0, 0.3), flush=True)\n"
+    )
+    args = ["--command", f"{sys.executable} model.py", *PLAIN, "--skip-preflight", "--json", *told]
+    done = audit(*args, cwd=tmp_path)
+    assert done.returncode == code, (done.stderr, done.stdout)
+    result = json.loads(done.stdout)["result"]
+    assert rows in (None, len(result["vectors"]))
+    shown = subprocess.run(
+        [sys.executable, "-m", "mixsense", "study", "result", "audit"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert shown.returncode == code
+    assert ("shares" in shown.stdout) == (len(set(map(tuple, result["vectors"]))) > 1)
+    if code == 0:
+        assert result["weights"] == pytest.approx([0.5, 0.25, 0.25], abs=4 * max(result["weights_stderr"]))
+    if code == 8:
+        assert 'the answers support 3 models: give models="auto"' in shown.stdout
+
+
+def test_an_audit_goes_on_with_as_many_models_as_before(tmp_path, here):
+    (tmp_path / "model.py").write_text(SHIFTED)
+    (tmp_path / "a.toml").write_text('n = 6\nmodels = 2\nweights = "equal"\ngamma = 0.5\nseed = 1\n')
+    args = ["--command", f"{sys.executable} model.py", "--config", "a.toml", "--skip-preflight", "--quiet"]
+    assert audit(*args, cwd=tmp_path).returncode == 0
+    for told, words in (
+        (["--models", "3"], "has models = 2, now it is 3"),
+        (["--models", "auto"], "has models = 2, now it is 'auto'"),
+        (["--weights", "estimate"], "has weights = 'equal', now it is 'estimate'"),
+    ):
+        code, errors = here(*args, *told)
+        assert (code, words in errors) == (2, True), errors
+    assert audit(*args, "--models", "2", "--weights", "equal", cwd=tmp_path).returncode == 0
+
+
 def test_a_budget_is_spent_only_if_gamma_is_none(tmp_path):
     with score_service(lambda call, y: y) as service:
         args = [service.url, "--n", "6", "--seed", "1", "--quiet", "--skip-preflight", "--max-queries", "300", "--json"]

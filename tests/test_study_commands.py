@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import numpy as np
@@ -51,6 +52,9 @@ range = [0.0, 50.0]
         ('name = "tea"', 'name = ""', "name is ''"),
         ("gamma = 0.4", "lease = 1e300", "lease is 1e+300; it must be at most"),
         ("gamma = 0.4", "notes = 5", "notes is 5"),
+        ("gamma = 0.4", "models = 7", "models is 7; it must be at most 6"),
+        ("gamma = 0.4", 'models = "many"', "models is 'many': give a number from 1 to 6"),
+        ("gamma = 0.4", "models = 3\nweights = [0.5, 0.5]", "weights has 2 entries, models is 3"),
         ('unit = "g/l"', 'unit = "\\u001b[31m"', "a unit is '\\x1b[31m'"),
         (PLAN, "gamma = 0.4", "says nothing about the features"),
         (PLAN, "features = []", "features is []"),
@@ -160,6 +164,35 @@ def test_a_study_on_the_command_line(command, tmp_path):
     assert command("result", "tea", "--out", "no/where.json")[0] == 2
     assert command("delete", "tea", "--yes")[1] == "removed 'tea'\n"
     assert [row["name"] for row in json.loads(command("list", "--json")[1])] == ["coffee"]
+
+
+@pytest.mark.parametrize(
+    ("line", "models", "weights"),
+    [
+        ("", "auto", None),
+        ('models = "auto"', "auto", None),
+        ("models = 3", 3, None),
+        ('models = 3\nweights = "equal"', 3, "equal"),
+        ("weights = [0.5, 0.3, 0.2]", 3, [0.5, 0.3, 0.2]),
+    ],
+)
+def test_a_plan_says_how_many_models_there_are(command, tmp_path, line, models, weights):
+    (tmp_path / "plan.toml").write_text(f"n = 3\nsigma = 1.0\n{line}\n")
+    assert command("create", "plan.toml")[0] == 0
+    with contextlib.closing(ms.load_study("mixsense.db", "plan")) as study:
+        found = study.problem["weights"]
+        assert (study.problem["models"], list(found) if isinstance(weights, list) else found) == (models, weights)
+
+
+def test_the_result_of_one_model_has_an_exit_code_of_its_own(command, tmp_path):
+    rng = np.random.default_rng(1)
+    (tmp_path / "plan.toml").write_text("n = 3\nsigma = 0.1\ngamma = 0.3\nseed = 1\n")
+    assert command("create", "plan.toml")[0] == 0
+    with contextlib.closing(ms.load_study("mixsense.db", "plan")) as study:
+        ms.run_study(study, lambda X, repeats: X[:, :1] + 0.1 * rng.standard_normal((len(X), repeats)), workers=1)
+    code, out, _ = command("result", "plan")
+    first, titles, *_ = out.splitlines()
+    assert (code, first.split(":")[0], titles.split()) == (7, "single", ["coefficient", "vector", "1"])
 
 
 def test_every_command_is_explained(command):

@@ -70,9 +70,9 @@ def recover_command(
     """Recover the vectors behind an oracle; print them as a table, and write them as JSON.
 
     The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
-    queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
-    --models random vectors (2 if auto) with --k coefficients (5 if left out) at the distance --gap, the shares of
-    --weights (equal if they are no numbers), and noise --sigma (1 if left out).
+    queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are as
+    many random vectors as --models says (2 if auto), with --k coefficients (5 if left out) at the distance --gap, with
+    the shares that --weights gives (equal if it gives no numbers) and noise --sigma (1 if left out).
     """
     chosen = choose(oracle, simulate=simulate, command=command)
     entry = entry_of(method)
