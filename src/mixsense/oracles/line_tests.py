@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -15,8 +16,9 @@ BENDS = np.array([[1.0, -1.0, -1.0, 1.0], [-1.0, 3.0, -3.0, 1.0]])
 SIGNIFICANCE = 0.001
 """A check speaks of a problem only if chance would show the same less often than this."""
 MISFIT = 1.0
-"""Logarithm of how much worse two straight lines may fit than any two values at each stop, mean over the lines: below
-0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise."""
+"""Logarithm of how much worse straight lines may fit than as many values at each stop, mean over the lines: below
+0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise; of three
+to six lines, 1 mixture of 216 was above 1, with noise 0.02 gap, and one line with a share of 90 %."""
 FLAT = 1e-3
 """A bend of a line by less than this share of the answers' range does not matter."""
 
@@ -54,41 +56,52 @@ def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, fl
 
 
 def misfit(lines: Array, blur: float) -> float:
-    """Return the mean over lines of log(square error of two straight lines / that of two values at each stop).
+    """Return the mean over lines of log(square error of straight lines / that of as many values at each stop).
 
-    More than two models leave both errors large, and their ratio small: then the test sees less.
+    Two or three lines, whichever fit better. Four would follow any two curves.
     """
-    found = [math.log((_two_lines(y) + y.size * blur) / (_two_values(y) + y.size * blur + 1e-300)) for y in lines]
-    return float(np.mean(found))
+
+    def ratio(count: int) -> float:
+        found = [
+            math.log((_about_lines(y, count) + y.size * blur) / (_about_values(y, count) + y.size * blur + 1e-300))
+            for y in lines
+        ]
+        return float(np.mean(found))
+
+    return min(ratio(2), ratio(3))
 
 
-def _two_values(y: Array) -> float:
-    """Return the square error of y (passes, stops) about the best two values at each stop."""
+def _about_values(y: Array, count: int) -> float:
+    """Return the square error of y (passes, stops) about the best values at each stop."""
     best = 0.0
     for values in np.sort(y, axis=0).T:
-        best += min(
-            float(sum(len(part) * part.var() for part in (values[:i], values[i:]))) for i in range(1, len(values))
-        )
+        cuts = itertools.combinations(range(1, len(values)), count - 1)
+        best += min(float(sum(len(part) * part.var() for part in np.split(values, at))) for at in cuts)
     return best
 
 
-def _two_lines(y: Array) -> float:
-    """Return the square error of y (passes, stops) about the best two straight lines, each answer with the nearer."""
+def _about_lines(y: Array, count: int) -> float:
+    """Return the square error of y (passes, stops) about the best straight lines, each answer with the nearest."""
     t = np.broadcast_to(STOPS, y.shape).ravel()
     i, j = np.nonzero(t[:, None] < t)  # a line through each pair of answers
     slope = (y.ravel()[j] - y.ravel()[i]) / (t[j] - t[i])
     error = (y.ravel() - y.ravel()[i, None] - slope[:, None] * (t - t[i, None])) ** 2  # (pairs, answers)
     near = np.sort(error, axis=1)[:, : y.size // 3].sum(axis=1)
-    first = np.argsort(near)[:48]  # one of the two lines has many answers beside it; the other may have few
+    first = np.argsort(near)[:48]  # one of the lines has many answers beside it; the others may have few
     cost = np.array([np.minimum(error[a], error).sum(axis=1) for a in first])
     a, b = np.unravel_index(int(cost.argmin()), cost.shape)
-    mine, best = error[first[a]] <= error[b], float(cost.min())
+    chosen = [int(first[a]), int(b)]
+    while len(chosen) < count:
+        chosen.append(int(np.minimum(error[chosen].min(axis=0), error).sum(axis=1).argmin()))
+    errors, best = error[chosen], float(error[chosen].min(axis=0).sum())
     for _ in range(5):
-        fits = [np.polynomial.Polynomial.fit(t[part], y.ravel()[part], 1) for part in (mine, ~mine) if _spans(t[part])]
-        if len(fits) < 2:
+        own = errors.argmin(axis=0)
+        parts = [own == line for line in range(count)]
+        if not all(_spans(t[part]) for part in parts):
             break
-        errors = [(y.ravel() - fit(t)) ** 2 for fit in fits]
-        mine, best = errors[0] <= errors[1], min(best, float(np.minimum(*errors).sum()))
+        fits = [np.polynomial.Polynomial.fit(t[part], y.ravel()[part], 1) for part in parts]
+        errors = np.stack([(y.ravel() - fit(t)) ** 2 for fit in fits])
+        best = min(best, float(errors.min(axis=0).sum()))
     return best
 
 

@@ -78,7 +78,8 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     -----
     *Linear*: along a line the mean of the answers is linear and the mean of their squares a parabola, for every mixture
     of linear models with noise of constant size; the second and third differences are tested by t over repeated lines.
-    If the noise is small, the answers of two models must themselves lie on two straight lines.
+    If the noise is small, the answers themselves must lie on two or three straight lines, as far as they would on as
+    many values at each point: more models leave both errors large.
     *Cached*: one query gives exactly one number, its neighbours do not lie on a line. *Constant*: the answers at 32
     places differ neither in level (Kruskal–Wallis) nor in spread (permutation test). *Sticky*: at the same queries, new
     callers see a larger spread than one caller does (permutation test).
