@@ -161,6 +161,7 @@ def test_the_problem_is_plain_and_complete(tmp_path):
         **ms.Problem(3).to_dict(),
         "box": [[0.0, 1.0], [0.5, 2.0], [1.0, 7.0]],
         "features": ["a", "b", "c"],
+        "models": 2,  # as many as shares
         "weights": [0.3, 0.7],
         "sigma": 1.0,
         "seed": 7,
