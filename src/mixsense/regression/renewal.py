@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.problem import MOST_MODELS
+from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.regression import tuning
 from mixsense.regression.candidates import Candidates, Data, Expected
 from mixsense.regression.em import EM
@@ -189,7 +190,16 @@ def _one_more(
     few = tuning.STEPS_OF_RIVAL
     tried = [(_climbed(*start, data, expected, 1, few), route) for start, route in given]
     em, route = max(tried, key=lambda each: each[0].score)
-    return _if_near(em, route, best, data, expected)
+    score, found = _if_near(em, route, best, data, expected)
+    return (score, found) if all(map(_supported, found)) else (-math.inf, [])
+
+
+def _supported(f: Fit) -> bool:
+    """Say whether each model answers often enough to be one: else it explains a few outliers, whatever they are."""
+    own = f.answers * f.weights
+    return bool(
+        f.weights.min() >= LEAST_SHARE and (own >= tuning.ANSWERS_PER_COEFFICIENT * f.inclusion.sum(axis=1)).all()
+    )
 
 
 def _starts(

@@ -182,6 +182,9 @@ STARTS_OF_MORE = 2
 Taste: never swept."""
 REFINED_OF_MORE = 2
 """This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
+ANSWERS_PER_COEFFICIENT = 2
+"""A further model needs this many answers of its own for each of its coefficients.
+Taste: never swept. A model with as many coefficients as answers explains any outliers."""
 REFINED_OF_FEWER = 2
 """Starts with one model less, two models merged or one left out, that are fitted: the most likely ones.
 Taste: never swept."""
