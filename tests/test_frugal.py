@@ -74,10 +74,13 @@ def test_vectors_that_cancel_are_found(gap):
 def test_one_vector_is_called_one(vector):
     for seed in range(3):
         one = np.zeros(40) if vector == "zero" else ms.random_pair(40, 3, gap=2.0, seed=seed)[0]
-        r = ms.recover(simulated(np.stack([one, one]), seed), 40, gamma=0.3, seed=seed, max_queries=3000)
-        assert r.status == "single"
-        assert np.array_equal(r.vectors[0], r.vectors[1])
-        assert ms.match_error(r.vectors, [one, one]) < 0.3
+        for models, rows in (("auto", 1), (2, 2)):
+            oracle = simulated(np.stack([one, one]), seed)
+            r = ms.recover(oracle, 40, gamma=0.3, models=models, seed=seed, max_queries=3000)
+            assert r.status == "single"
+            assert r.weights_stderr is None
+            assert np.array_equal(r.vectors, np.repeat(r.vectors[:1], rows, axis=0))
+            assert ms.match_error(r.vectors, [one] * rows) < 0.3
 
 
 @pytest.mark.parametrize("budget", [1, 2, 5, 10, 16, 17, 40, 61, 100, 333])
@@ -128,7 +131,9 @@ def test_shares_are_estimated(shares):
     r = ms.recover(
         simulated(pair, 4, weights=shares), 40, gamma=None, sigma=1.0, weights="estimate", max_queries=1000, seed=4
     )
-    assert abs(max(r.weights) - shares[0]) < 4 * r.diagnostics["weights_stderr"]
+    assert abs(max(r.weights) - shares[0]) < 4 * r.weights_stderr[0]
+    # √(w (1 − w)/N) if every answer labelled itself, more if not.
+    assert 1 <= r.weights_stderr[0] / np.sqrt(shares[0] * shares[1] / 1000) < 1.5
     assert ms.match_error(r.vectors, pair) < 0.3
 
 
@@ -150,25 +155,13 @@ def with_outliers(oracle):
     return ask
 
 
-def three_models(oracle):
-    third = ms.SimulatedOracle(ms.random_pair(40, 3, gap=9.0, seed=77), seed=7)
-    rng = np.random.default_rng(0)
-
-    def ask(queries, repeats):
-        y, z = oracle(queries, repeats), third(queries, repeats)
-        return np.where(rng.random(y.shape) < 1 / 3, z, y)
-
-    return ask
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "sigma", "words"),
     [
         (bent, 1.0, "misfit"),
         (shifted, None, "subtract the offset"),
-        (with_outliers, 1.0, "far from both vectors"),
-        (three_models, 1.0, "more than two models"),
+        (with_outliers, 1.0, "far from all vectors"),
     ],
 )
 def test_answers_of_another_kind_are_not_certified(spoil, sigma, words):
@@ -215,7 +208,7 @@ def test_all_runs_show_the_vectors_in_the_same_order():
     delta = pair[0] - pair[1]
     larger = pair if delta[np.abs(delta).argmax()] > 0 else pair[::-1]
     for shares, told, expected in (
-        (None, None, larger),  # the larger coefficient where they differ most
+        (None, "equal", larger),  # the larger coefficient where they differ most
         ((0.3, 0.7), (0.3, 0.7), pair),  # as given
         ((0.3, 0.7), "estimate", pair[::-1]),  # the larger share
     ):

@@ -210,7 +210,7 @@ def _starts(
         always, name = {number}, "second moments"  # the seed is the last
     else:
         own = explain(X, y, fewer.beta, fewer.weights, fewer.sigma).probability.argmax(axis=1)
-        seeds, t = splits(X, y, fewer.beta, own), None
+        seeds, t = splits(X, y, fewer.beta, own) if fewer.L == L - 1 else [], None
         always, name = set[int](), "split"
     starts, value = anneal(X, y, sigma, weights, rng, number, seeds, promise=t)
     chosen = {*np.argsort(-value, kind="stable")[:refined].tolist()} | always

@@ -18,8 +18,8 @@ runs of 4 models with 40 queries each: in 1 of them with 50 answers a model, in 
 APART = 4.0
 """Means this many σ apart divide the answers to a query into groups that can be counted (derived: 2 % go astray, as
 many in each direction)."""
-FALSE_ALARM = 1e-4
-"""The probability with which equal shares are doubted (taste)."""
+FALSE_ALARM = 1e-3
+"""The probability with which each of the two tests doubts equal shares (taste)."""
 
 
 def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accuracy) -> list[str]:
@@ -48,7 +48,7 @@ def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accurac
             f"{within}: do the answers depend linearly on x, from {NUMBERS[L]} vectors with equal shares, and is sigma "
             f"right{f', or is a batch of {accuracy.batch} too small' if small else ''}?"
         )
-    if uneven(batches, means, accuracy.sigma):
+    if uneven(batches, means, accuracy.sigma) or lopsided(batches, means, orders, accuracy.sigma):
         found.append(
             f"the answers do not come from {NUMBERS[L]} vectors with equal shares: give another number of models, or "
             "use method='frugal', which finds their number and their shares"
@@ -74,3 +74,21 @@ def uneven(batches: Batches, means: Estimates, sigma: float) -> bool:
         total += float(((seen - expected) ** 2 / expected).sum())
         freedom += len(last)
     return freedom > 0 and total > float(chdtri(freedom, FALSE_ALARM))
+
+
+def lopsided(batches: Batches, means: Estimates, orders: Orders, sigma: float) -> bool:
+    """Whether a vector's share, averaged over all queries, is off that of equal shares.
+
+    An answer counts for each mean with the probability that it came from it, so that close means tell little, but not
+    nothing. Student's t over the queries, for each vector.
+    """
+    from scipy.special import stdtrit
+
+    m, L = means.mu.shape
+    off = np.empty((m, L))
+    for i, (y, mu) in enumerate(zip(batches.answers, means.mu, strict=True)):
+        log = -0.5 * ((y - mu[:, None]) / sigma) ** 2  # (L, T)
+        p = np.exp(log - log.max(axis=0))
+        off[i] = (p / p.sum(axis=0)).mean(axis=1)[orders.place[i]] - 1 / L
+    error = off.std(axis=0, ddof=1) / np.sqrt(m)
+    return bool((np.abs(off.mean(axis=0)) > error * stdtrit(m - 1, 1 - FALSE_ALARM / (2 * L))).any())

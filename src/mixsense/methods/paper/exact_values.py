@@ -59,10 +59,10 @@ class Seen:
         self.counts[rows] += 1
         if self.most > (models or MOST_MODELS):
             given = f"at most {MOST_MODELS} models are looked for" if models is None else f"models is {models}"
-            more = "" if models is None else "models='auto' if there are more, "
+            more = "" if models is None else "give models='auto' if there are more, "
             raise ModelError(
-                f"a query has shown {self.most} different answers, but {given}: use {more}method='paper' if the "
-                "answers are noisy"
+                f"a query has shown {self.most} different answers, but {given}: {more}use method='frugal' if they are "
+                "noisy"
             )
 
 

@@ -168,7 +168,7 @@ def verify(
         return []
     return [
         f"{int(misses.sum())} of {FRESH} answers to new queries fit none of the {len(vectors)} vectors: there are more "
-        "models, or some are rarer than equal shares would make them; use method='paper' with models, or more queries m"
+        "models, or some are rarer than equal shares would make them; give models if you know it, or more queries m"
     ]
 
 

@@ -1,0 +1,104 @@
+"""As many models as there are: the frugal method finds their number, their shares, and the models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.regression.starts import left_out, merged, simplex, splits
+
+SHARES = {1: None, 2: (0.65, 0.35), 3: (0.5, 0.3, 0.2), 4: None}
+
+
+def world(models, seed, n=30, k=3, gap=6.0, shares=None):
+    truth = ms.random_models(models, n, k, gap, seed=seed) if models > 1 else ms.random_pair(n, k, gap, seed=seed)[:1]
+    return truth, ms.SimulatedOracle(truth, 1.0, weights=shares, seed=seed + 100)
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 4])
+def test_the_number_of_models_is_found(models):
+    for seed in range(2):
+        truth, oracle = world(models, seed, shares=SHARES[models])
+        r = ms.recover(oracle, 30, gamma=0.3, seed=seed, max_queries=4000)
+        assert len(r.vectors) == models
+        assert r.status == ("single" if models == 1 else "certified")
+        assert ms.match_error(r.vectors, truth) < 0.3
+        if SHARES[models]:
+            assert (np.diff(r.weights) <= 0).all()  # the largest first
+            assert (np.abs(r.weights - SHARES[models]) < 4 * r.weights_stderr).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("models", [2, 3])
+def test_in_a_box_with_levels(models):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        truth, level = 1.5 * rng.standard_normal((models, 6)), 2 * rng.standard_normal(models)
+
+        def oracle(queries, repeats, truth=truth, level=level, rng=rng):
+            own = rng.integers(len(truth), size=(len(queries), repeats))
+            return (queries @ truth.T + level)[np.arange(len(queries))[:, None], own] + 0.5 * rng.standard_normal(
+                own.shape
+            )
+
+        r = ms.recover(oracle, 6, gamma=0.4, box=[(-1, 1)] * 6, intercept=True, seed=seed, max_queries=3000)
+        assert r.status == "certified"
+        found, true = (np.column_stack(each) for each in ((r.intercept, r.vectors), (level, truth)))
+        assert ms.match_error(found, true) < 0.4
+
+
+def test_two_models_are_not_certified_where_three_answer():
+    for seed in range(2):
+        _, oracle = world(3, seed)
+        r = ms.recover(oracle, 30, gamma=0.3, models=2, seed=seed, max_queries=1500)
+        assert r.status in ("uncertain", "budget")
+        assert r.status == "budget" or any('models="auto"' in text for text in r.diagnostics["warnings"])
+
+
+def test_three_models_are_doubted_where_two_answer():
+    _, oracle = world(2, 0)
+    r = ms.recover(oracle, 30, gamma=0.3, models=3, seed=0, max_queries=1500)
+    assert len(r.vectors) == 3
+    assert r.status != "certified"
+
+
+def test_one_model_is_doubted_where_two_answer():
+    _, oracle = world(2, 0)
+    r = ms.recover(oracle, 30, gamma=0.3, models=1, seed=0, max_queries=800)
+    assert r.vectors.shape == (1, 30)
+    assert r.status not in ("certified", "single")
+
+
+def test_given_shares_keep_their_order():
+    truth, oracle = world(3, 1, shares=(0.2, 0.5, 0.3))
+    r = ms.recover(oracle, 30, gamma=0.3, weights=(0.2, 0.5, 0.3), sigma=1.0, seed=1, max_queries=3000)
+    assert r.weights.tolist() == [0.2, 0.5, 0.3]
+    assert r.weights_stderr is None
+    assert np.linalg.norm(r.vectors - truth, axis=1).max() < 0.3
+
+
+def test_the_corners_of_a_simplex_are_alike():
+    for models in (2, 3, 5):
+        corners = simplex(models)
+        np.testing.assert_allclose(np.linalg.norm(corners, axis=1), 1)
+        np.testing.assert_allclose(corners.sum(axis=0), 0, atol=1e-12)
+        angles = (corners @ corners.T)[~np.eye(models, dtype=bool)]
+        np.testing.assert_allclose(angles, -1 / (models - 1))
+
+
+def test_models_are_split_where_their_residuals_spread():
+    rng = np.random.default_rng(0)
+    X, own = rng.standard_normal((4000, 5)), rng.integers(3, size=4000)
+    truth = np.array([[8.0, 0, 0, 0, 0], [0, 2.0, 0, 0, 0], [0, -2.0, 0, 0, 0]])
+    y = np.einsum("ij,ij->i", X, truth[own]) + 0.1 * rng.standard_normal(4000)
+    found = splits(X, y, np.array([[8.0, 0, 0, 0, 0], [0.0, 0, 0, 0, 0]]), np.minimum(own, 1))
+    # The second start splits the model 0, which owns the answers of the second and of the third.
+    assert [start.shape for start in found] == [(3, 5), (3, 5)]
+    assert ms.match_error(found[1], truth) < 0.2
+
+
+def test_models_are_merged_and_left_out():
+    beta = np.array([[1.0, 0.0], [5.0, 5.0], [2.0, 0.0]])
+    assert merged(beta, np.array([0.25, 0.5, 0.25])).tolist() == [[5.0, 5.0], [1.5, 0.0]]
+    assert [start.tolist() for start in left_out(beta[:2])] == [[[5.0, 5.0]], [[1.0, 0.0]]]
