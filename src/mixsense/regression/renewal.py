@@ -29,7 +29,13 @@ class _From(NamedTuple):
 
 
 def renew(
-    old: Candidates | None, data: Data, expected: Expected, rng: np.random.Generator, new_starts: int, more: bool
+    old: Candidates | None,
+    data: Data,
+    expected: Expected,
+    rng: np.random.Generator,
+    new_starts: int,
+    more: bool,
+    others: Sequence[Array] = (),
 ) -> Candidates:
     """Renew every fit on all answers.
 
@@ -47,12 +53,14 @@ def renew(
         How many new annealed starts are tried; if any, those from the second moments are, too.
     more : bool
         Try one model more than there seem to be.
+    others : sequence of (L, n) arrays
+        Further starts.
     """
     one = old.one if old and old.established and not new_starts else _one_model(old, data, expected)
     L = max(expected.models or 2, 2) if old is None else old.models
     fits = {1: [one]}
     fewer = None if L == 2 else _fewer(old, L, data, expected, new_starts > 0 or more)
-    fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts)
+    fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts, others)
     score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
     if fewer is not None:
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
@@ -123,6 +131,7 @@ def _several(
     expected: Expected,
     rng: np.random.Generator,
     number: int,
+    others: Sequence[Array],
 ) -> list[Fit]:
     """Fit L models: from the fits that are alive, and from new starts."""
     alive = [f for f in old.fits[L] if f.score > old.fits[L][0].score - tuning.DROPPED_BEHIND] if old else []
@@ -131,6 +140,9 @@ def _several(
     if number:
         for start, route in _starts(L, fewer, data, sigma, weights, rng, number, tuning.REFINED_STARTS):
             found.append(_fit(start, sigma, weights, expected.rate, route, data, expected))
+    found += [
+        _fit(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
+    ]
     return _distinct(found, sigma)
 
 

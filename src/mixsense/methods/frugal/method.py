@@ -15,6 +15,7 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.model_checks import StageChecks
 from mixsense.methods.frugal.queries import next_queries
 from mixsense.methods.frugal.result import Report, nothing_yet
@@ -23,7 +24,9 @@ from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
+from mixsense.regression.candidates import Candidates
 from mixsense.regression.renewal import renew
+from mixsense.regression.rivals import Rival, distance_kept, rivals
 from mixsense.regression.tuning import NEW_STARTS
 from mixsense.rounds import Method
 
@@ -79,7 +82,7 @@ def frugal(
         return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
     if answers.N < budget:
         q = start_size(first, budget - answers.N, gamma)
-        queries = inside.draw(q, rng) if inside else gaussian(q, n, rng)
+        queries = inside.with_middles(inside.draw(q, rng), rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(
             queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None
@@ -94,6 +97,9 @@ def frugal(
         settled, left = candidates.settled(answers.N, enough), budget - answers.N
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup.eta) if settled and wanted else math.inf
+        alive = rivals_of(answers, candidates, inside) if math.isfinite(bound) and bound <= (gamma or math.inf) else []
+        if alive:
+            bound = max(bound, distance_kept(alive, candidates.several.beta, setup.eta / tuning.RIVALS_SHARE_OF_ETA))
         reached = gamma is not None and bound <= gamma
         if (reached or left <= 0) and not candidates.tried_more:
             candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
@@ -104,6 +110,9 @@ def frugal(
 
         doubt, q = checks.doubt, next_size(answers.N, left, bound, gamma)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside)
+        if alive and inside and steer:
+            part = math.ceil(tuning.DUEL_SHARE * q)
+            queries[:part] = duels(part, inside, alive, rng)
         estimate = partial(report.estimate, candidates, settled)
         X, y = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate)
 
@@ -113,4 +122,13 @@ def frugal(
         candidates = candidates.scored(X, y)
         new_starts = candidates.new_starts(doubt)
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
-        candidates = renew(candidates, answers.data, setup, rng, new_starts, more)
+        others = [rival.beta for rival in alive[:1]]
+        candidates = renew(candidates, answers.data, setup, rng, new_starts, more, others)
+
+
+def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list[Rival]:
+    """Return the pairs that the answers do not rule out, where corners were asked and two models found."""
+    winner = candidates.winner
+    if box is None or box.design == "gaussian" or winner.L != 2:
+        return []
+    return rivals(answers.X, answers.y, winner)
