@@ -16,6 +16,7 @@ from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.likelihood import explain
+from mixsense.regression.rivals import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits
 
 
@@ -62,6 +63,8 @@ def renew(
     fewer = None if L == 2 else _fewer(old, L, data, expected, new_starts > 0 or more)
     fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts, others)
     score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
+    if expected.alike and expected.free_sigma and L == 2 and score[2] < score[1] + tuning.SEVERAL_ESTABLISHED:
+        fits[2], score[2] = _with_split(fits[2], score, one, data, expected)
     if fewer is not None:
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
     if more and L < MOST_MODELS:
@@ -144,6 +147,20 @@ def _several(
         _fit(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
     ]
     return _distinct(found, sigma)
+
+
+def _with_split(
+    fits: list[Fit], score: dict[int, float], one: Fit, data: Data, expected: Expected
+) -> tuple[list[Fit], float]:
+    """Add the pair whose models differ in one column only, if that explains more than the pairs so far."""
+    X, y = data.X, data.y
+    split = split_of_one(X, y, one)
+    spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2)))
+    evidence = evidence_of(split, len(y), _loglik(one.beta, spread, np.ones(1), data))
+    if score[1] + evidence <= score[2]:
+        return fits, score[2]
+    found = _fit(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
+    return [found, *fits][: tuning.KEPT_FITS], score[1] + evidence
 
 
 def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, search: bool) -> EM | None:

@@ -63,12 +63,43 @@ def rivals(X: Array, y: Array, pair: Fit) -> list[Rival]:
     return _alive(found)
 
 
+def split_of_one(X: Array, y: Array, one: Fit) -> Rival:
+    """Return the best pair whose models differ in one column, found from one model that explains all answers.
+
+    Parameters
+    ----------
+    X, y : (N, c) and (N,) arrays
+        Rows and answers.
+    one : Fit
+        The fit of one model.
+    """
+    spread = float(np.std(y - X @ one.beta[0]))
+    columns = np.eye(X.shape[1])
+    starts = [Rival(one.beta[0], 2 * spread * column, np.ones(2) / 2, spread / 2, -math.inf) for column in columns]
+    return max((_climbed(X, y, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
+
+
+def evidence_of(rival: Rival, N: int, loglik: float) -> float:
+    """Return how much better two models explain N answers than one, in nats; what they share is paid for once.
+
+    Parameters
+    ----------
+    rival : Rival
+        The two models.
+    N : int
+        Number of answers.
+    loglik : float
+        Log-likelihood of the answers under the one model.
+    """
+    return rival.score - 0.5 * math.log(N) - loglik
+
+
 def moves(rival: Rival) -> list[Array]:
     """Return differences that may explain the answers as well: exchanged, turned round, dropped or added to."""
     delta, found = rival.delta, []
     inside, c = np.flatnonzero(delta), len(delta)
     typical = float(np.abs(delta[inside]).mean()) if inside.size else 0.0
-    for i in inside:
+    for i in inside.tolist():
         turned = delta.copy()
         turned[i] = -delta[i]
         found.append(turned)
@@ -83,8 +114,8 @@ def moves(rival: Rival) -> list[Array]:
                 exchanged = delta.copy()
                 exchanged[i], exchanged[j] = sign * delta[j], sign * delta[i]
                 found.append(exchanged)
-    for j in np.flatnonzero(delta == 0):
-        for sign in (0.3, -0.3):  # EM finds the size
+    for j in np.flatnonzero(delta == 0).tolist():
+        for sign in (0.5, -0.5):  # EM finds the size
             added = delta.copy()
             added[j] = sign * typical
             found.append(added)

@@ -229,6 +229,6 @@ RIVAL_RIDGE = 1e-6
 LEAST_RIVAL_SIGMA = 0.1
 """A rival's noise is at least this share of the noise of the fit. A numerical guard."""
 RIVAL_BEHIND = 15.0
-"""Rivals whose score is this far behind the best are ruled out. Taste: their probability is below 10⁻⁶."""
+"""Rivals whose score is this far behind the best are ruled out. Taste: never swept; their probability is below 10⁻⁶."""
 RIVAL_DISTINCT = 0.15
 """Rivals are different if a model differs by more than this many σ. Taste: never swept."""

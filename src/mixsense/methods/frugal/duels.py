@@ -26,7 +26,7 @@ def duels(q: int, box: Box, rivals: Sequence[Rival], rng: np.random.Generator) -
     rng : Generator
         Draws the corners.
     """
-    n, many = box.coded.n, max(tuning.DUELS_TO_CHOOSE_FROM, 10 * q)
+    n, many = box.coded.n, tuning.DRAWS_FOR_A_DUEL * q
     Z = box.draw(many, rng)
     rows = np.arange(many)
     for times in range(min(2, n)):

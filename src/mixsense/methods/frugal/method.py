@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,7 @@ from mixsense.features.units import Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound
+from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.model_checks import StageChecks
@@ -24,9 +25,7 @@ from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.regression.candidates import Candidates
 from mixsense.regression.renewal import renew
-from mixsense.regression.rivals import Rival, distance_kept, rivals
 from mixsense.regression.tuning import NEW_STARTS
 from mixsense.rounds import Method
 
@@ -88,25 +87,24 @@ def frugal(
             queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None
         )
     if box is not None:
-        setup = with_nominal_noise(setup, answers.y)
+        setup = replace(with_nominal_noise(setup, answers.y), alike=design == "corners")
 
     checks, auto = StageChecks(), setup.models is None
-    report = Report(answers, setup, checks, box)
+    report = Report(answers, setup, checks, inside)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     while True:
         settled, left = candidates.settled(answers.N, enough), budget - answers.N
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup.eta) if settled and wanted else math.inf
-        alive = rivals_of(answers, candidates, inside) if math.isfinite(bound) and bound <= (gamma or math.inf) else []
-        if alive:
-            bound = max(bound, distance_kept(alive, candidates.several.beta, setup.eta / tuning.RIVALS_SHARE_OF_ETA))
+        alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
+        bound = with_rivals(bound, alive, candidates, setup.eta)
         reached = gamma is not None and bound <= gamma
         if (reached or left <= 0) and not candidates.tried_more:
             candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
             continue
         report.add_stage(candidates, bound)
         if left <= 0 or reached:
-            return report.recovery(candidates, bound, reached)
+            return report.recovery(candidates, bound, reached, alive)
 
         doubt, q = checks.doubt, next_size(answers.N, left, bound, gamma)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside)
@@ -124,11 +122,3 @@ def frugal(
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
         others = [rival.beta for rival in alive[:1]]
         candidates = renew(candidates, answers.data, setup, rng, new_starts, more, others)
-
-
-def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list[Rival]:
-    """Return the pairs that the answers do not rule out, where corners were asked and two models found."""
-    winner = candidates.winner
-    if box is None or box.design == "gaussian" or winner.L != 2:
-        return []
-    return rivals(answers.X, answers.y, winner)

@@ -124,16 +124,15 @@ Swept: of 4, 12 and 40 in a simulation of the design with 12 features and the mo
 answers 1.16, 1.12, 1.11), on worlds that no table of the docs shows."""
 MIDDLE_SHARE = 0.5
 """This share of the corners has one entry in the middle of its range.
-Swept in a prototype, of 0.3 and 1: at 12 features it costs 2 to 11 % of the corners' information."""
+Taste: between 0.3 and 1, which cost 2 and 11 % of the corners' information with 12 features."""
 DUEL_SHARE = 0.6
 """While rivals keep the bound above γ, this share of a stage's queries are duels. Taste: never swept."""
-DUELS_TO_CHOOSE_FROM = 400
-"""Duels are the best of this many corners with entries in the middle, or of ten times as many as are needed.
-Taste: never swept."""
+DRAWS_FOR_A_DUEL = 20
+"""Duels are the best of this many times as many corners with entries in the middle. Taste: never swept."""
 RIVALS_IN_DUELS = 6
 """Duels tell the best rival from this many others less one. Taste: never swept."""
 POINTS_OF_AN_ANSWER = 60
-"""The divergence of two densities of an answer is summed over this many points. A numerical choice."""
+"""The divergence of two densities of an answer is summed over this many points. Taste: never swept."""
 RIVALS_SHARE_OF_ETA = 5
 """Rivals beyond the bound have together a probability of at most η divided by this.
 Taste: never swept; as in the prototype that the rivals were tried with."""
