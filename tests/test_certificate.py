@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixed_answers import mixed_answers
+from mixed_answers import fit, mixed_answers
 from mixsense.methods.frugal.certificate import error_quantile
-from mixsense.regression.fit import Fit, fit
+from mixsense.regression.fit import Fit
 
 EQUAL = np.array([0.5, 0.5])
 PAIR = ms.random_pair(30, 3, gap=8.0, seed=3)
@@ -34,6 +34,7 @@ def test_many_improbable_coefficients_are_a_risk_together(n, p):
     nothing = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
     square = p * 1.25 * flat
     found = Fit(
+        answers=100,
         beta=p * flat, inclusion=p * flat, square=square, variance=square - p**2, information=flat, stderr=flat,
         support=nothing, covariance=np.zeros((0, 0)), tail_energy=np.zeros(2), weights=EQUAL, sigma=1.0,
         score=0.0, rate=p, rate_correction=1.0,

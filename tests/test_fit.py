@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixed_answers import mixed_answers
+from mixed_answers import fit, mixed_answers
 from mixsense.regression import tuning
-from mixsense.regression.fit import fit
 
 
 @pytest.mark.parametrize("free", [False, True])

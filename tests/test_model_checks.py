@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mixsense as ms
-from mixed_answers import mixed_answers
+from mixed_answers import fit, mixed_answers
 from mixsense.methods.frugal.model_checks import (
     StageChecks,
     explain_misfit,
@@ -13,7 +13,6 @@ from mixsense.methods.frugal.model_checks import (
     probability_transform,
     uniform_p_value,
 )
-from mixsense.regression.fit import fit
 
 PAIR = ms.random_pair(30, 3, gap=8.0, seed=3)
 

@@ -16,7 +16,7 @@ def test_steered_queries_keep_their_norm_and_label_their_answers(gap):
     chance, delta = np.full(n, 1e-3), np.zeros(n)
     chance[:8] = 1.0
     delta[:8] = gap / np.sqrt(8)
-    plan = steer(chance, delta, sigma=1.0)
+    plan = steer(chance, np.stack([delta / 2, -delta / 2]), sigma=1.0)
     X = plan.draw(4000, rng)
     assert (X**2).sum(axis=1).mean() <= QUERY_ENERGY * n * (1 + 1e-12)
     separation = np.abs(X @ delta)

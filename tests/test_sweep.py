@@ -268,7 +268,7 @@ BAD = [
     ("n = [5, 100]\nk = 10\ngap = 2.0", "k is 10, but the vectors have n = 5"),
     ("n = 10\nk = 1\ngap = 2.0\noverlap = 2", "overlap is 2"),
     ("n = 10\nk = 1\ngap = 2.0\noverlap = 1\nmodels = 3", "overlap is for two models, models is 3: leave overlap out"),
-    ("n = 10\nk = 1\ngap = 2.0\nmodels = 7", "models is 7; a sweep takes at most 6"),
+    ("n = 10\nk = 1\ngap = 2.0\nmodels = 7", "models is 7; it must be at most 6"),
     ("n = 10\nk = 1\ngap = 2.0\nmodels = 'auto'", "models is 'auto'; it must be a whole number"),
     ("n = 10\nk = 1\ngap = 2.0\nmodels = 3\nweights = [0.5, 0.5]", "weights has 2 entries, models is 3"),
     ("n = 10\nk = 1\ngap = 2.0\neta = 2", "eta is 2; it must be below 1"),

@@ -49,6 +49,8 @@ class Expected:
     """The fit finds the shares."""
     least_sigma: float = 0.0
     """The noise is at least this much."""
+    alike: bool = False
+    """Two models may differ in one column only: what they share is then paid for once."""
 
     def shares(self, L: int) -> Array:
         """Return the shares of L models, as far as they are known."""

@@ -47,6 +47,8 @@ class Fit:
     """Share of the coefficients in the working set that are non-zero, among all."""
     rate_correction: float
     """What the rate is multiplied by to count those that may be non-zero outside the working set."""
+    answers: int
+    """How many answers it was fitted to."""
     route: str = ""
     """Where the start came from."""
 
@@ -163,6 +165,7 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         sigma=em.sigma,
         score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.free_shares),
         rate=em.rate,
+        answers=em.N,
         rate_correction=1 + unwatched / (em.rate * vectors * em.n),
         route=route,
     )

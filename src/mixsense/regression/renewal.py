@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.problem import MOST_MODELS
+from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.regression import tuning
 from mixsense.regression.candidates import Candidates, Data, Expected
 from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.likelihood import explain
+from mixsense.regression.rivals import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits
 
 
@@ -28,7 +30,13 @@ class _From(NamedTuple):
 
 
 def renew(
-    old: Candidates | None, data: Data, expected: Expected, rng: np.random.Generator, new_starts: int, more: bool
+    old: Candidates | None,
+    data: Data,
+    expected: Expected,
+    rng: np.random.Generator,
+    new_starts: int,
+    more: bool,
+    others: Sequence[Array] = (),
 ) -> Candidates:
     """Renew every fit on all answers.
 
@@ -46,13 +54,17 @@ def renew(
         How many new annealed starts are tried; if any, those from the second moments are, too.
     more : bool
         Try one model more than there seem to be.
+    others : sequence of (L, n) arrays
+        Further starts.
     """
     one = old.one if old and old.established and not new_starts else _one_model(old, data, expected)
     L = max(expected.models or 2, 2) if old is None else old.models
     fits = {1: [one]}
     fewer = None if L == 2 else _fewer(old, L, data, expected, new_starts > 0 or more)
-    fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts)
+    fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts, others)
     score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
+    if expected.alike and expected.free_sigma and L == 2 and score[2] < score[1] + tuning.SEVERAL_ESTABLISHED:
+        fits[2], score[2] = _with_split(fits[2], score, one, data, expected)
     if fewer is not None:
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
     if more and L < MOST_MODELS:
@@ -122,6 +134,7 @@ def _several(
     expected: Expected,
     rng: np.random.Generator,
     number: int,
+    others: Sequence[Array],
 ) -> list[Fit]:
     """Fit L models: from the fits that are alive, and from new starts."""
     alive = [f for f in old.fits[L] if f.score > old.fits[L][0].score - tuning.DROPPED_BEHIND] if old else []
@@ -130,7 +143,24 @@ def _several(
     if number:
         for start, route in _starts(L, fewer, data, sigma, weights, rng, number, tuning.REFINED_STARTS):
             found.append(_fit(start, sigma, weights, expected.rate, route, data, expected))
+    found += [
+        _fit(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
+    ]
     return _distinct(found, sigma)
+
+
+def _with_split(
+    fits: list[Fit], score: dict[int, float], one: Fit, data: Data, expected: Expected
+) -> tuple[list[Fit], float]:
+    """Add the pair whose models differ in one column only, if that explains more than the pairs so far."""
+    X, y = data.X, data.y
+    split = split_of_one(X, y, one)
+    spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2)))
+    evidence = evidence_of(split, len(y), _loglik(one.beta, spread, np.ones(1), data))
+    if score[1] + evidence <= score[2]:
+        return fits, score[2]
+    found = _fit(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
+    return [found, *fits][: tuning.KEPT_FITS], score[1] + evidence
 
 
 def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, search: bool) -> EM | None:
@@ -189,7 +219,16 @@ def _one_more(
     few = tuning.STEPS_OF_RIVAL
     tried = [(_climbed(*start, data, expected, 1, few), route) for start, route in given]
     em, route = max(tried, key=lambda each: each[0].score)
-    return _if_near(em, route, best, data, expected)
+    score, found = _if_near(em, route, best, data, expected)
+    return (score, found) if all(map(_supported, found)) else (-math.inf, [])
+
+
+def _supported(f: Fit) -> bool:
+    """Say whether each model answers often enough to be one: else it explains a few outliers, whatever they are."""
+    own = f.answers * f.weights
+    return bool(
+        f.weights.min() >= LEAST_SHARE and (own >= tuning.ANSWERS_PER_COEFFICIENT * f.inclusion.sum(axis=1)).all()
+    )
 
 
 def _starts(

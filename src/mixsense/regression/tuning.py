@@ -182,6 +182,9 @@ STARTS_OF_MORE = 2
 Taste: never swept."""
 REFINED_OF_MORE = 2
 """This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
+ANSWERS_PER_COEFFICIENT = 2
+"""A further model needs this many answers of its own for each of its coefficients.
+Taste: never swept. A model with as many coefficients as answers explains any outliers."""
 REFINED_OF_FEWER = 2
 """Starts with one model less, two models merged or one left out, that are fitted: the most likely ones.
 Taste: never swept."""
@@ -207,3 +210,25 @@ Taste: never swept."""
 NOTHING_EVIDENCE = -2 * ONE_ESTABLISHED
 """The evidence for several models is at most this where there is nothing.
 Taste: well below the evidence at which one model is established."""
+
+# Rivals: pairs that differ elsewhere.
+
+RIVAL_SUPPORTS = (0.1, 0.35)
+"""The search for rivals begins with the columns whose difference is at least these shares of the largest one.
+Taste: never swept; as in the prototype that the rivals were tried with."""
+RIVAL_SEARCHES = 3
+"""The moves are tried from the best pair so far at most this often. Taste: never swept."""
+RIVALS_TRIED = 24
+"""Of all moves, this many are fitted: those that explain the answers best as they are. Taste: never swept."""
+RIVAL_STEPS = 25
+"""A rival takes at most this many steps of EM. Taste: never swept."""
+RIVAL_SETTLED = 1e-3
+"""A rival's EM ends when no coefficient of the mean model moves by more than this many σ. Taste: never swept."""
+RIVAL_RIDGE = 1e-6
+"""Ridge of a rival's least squares, for each answer. A numerical guard."""
+LEAST_RIVAL_SIGMA = 0.1
+"""A rival's noise is at least this share of the noise of the fit. A numerical guard."""
+RIVAL_BEHIND = 15.0
+"""Rivals whose score is this far behind the best are ruled out. Taste: never swept; their probability is below 10⁻⁶."""
+RIVAL_DISTINCT = 0.15
+"""Rivals are different if a model differs by more than this many σ. Taste: never swept."""

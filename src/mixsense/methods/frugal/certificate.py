@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
+from mixsense.methods.frugal.corners import Box
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import explain
+from mixsense.regression.rivals import Rival, distance_kept, rivals
 
 
 def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
@@ -28,6 +32,21 @@ def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
     unlabelled = float((1 - (P * P).sum(axis=1)).mean()) / guess  # 0: each answer labels itself, 1: none does
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled
     return factor * error_quantile(candidates.winner, eta)
+
+
+def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list[Rival]:
+    """Return the pairs of models that the answers do not rule out, where corners were asked and two models found."""
+    winner = candidates.winner
+    if box is None or box.design == "gaussian" or winner.L != 2:
+        return []
+    return rivals(answers.X, answers.y, winner)
+
+
+def with_rivals(bound: float, alive: Sequence[Rival], candidates: Candidates, eta: float) -> float:
+    """Return the bound, or the distance of the farthest rival that is too probable to be left out."""
+    if not alive:
+        return bound
+    return max(bound, distance_kept(alive, candidates.winner.beta, eta / tuning.RIVALS_SHARE_OF_ETA))
 
 
 def error_quantile(fit: Fit, eta: float, draws: int = tuning.BOUND_DRAWS) -> float:

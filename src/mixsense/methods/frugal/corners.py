@@ -43,6 +43,14 @@ class Box:
             return gaussian(q, self.coded.n, rng, limit=GAUSSIAN_EDGE) / GAUSSIAN_EDGE
         return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
+    def with_middles(self, Z: Array, rng: np.random.Generator) -> Array:
+        """Move one entry of some corners to the middle of its range: corners alone do not tell which feature it is."""
+        if self.design == "gaussian":
+            return Z
+        here = np.flatnonzero(rng.random(len(Z)) < tuning.MIDDLE_SHARE)
+        Z[here, rng.integers(self.coded.n, size=len(here))] = 0.0
+        return Z
+
     def steer(self, q: int, fit: Fit, rng: np.random.Generator) -> Array:
         """Draw q corners whose answers label themselves as far as that helps.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from functools import partial
 
@@ -13,8 +14,9 @@ from mixsense.features.units import Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound
+from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.model_checks import StageChecks
 from mixsense.methods.frugal.queries import next_queries
 from mixsense.methods.frugal.result import Report, nothing_yet
@@ -79,31 +81,36 @@ def frugal(
         return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
     if answers.N < budget:
         q = start_size(first, budget - answers.N, gamma)
-        queries = inside.draw(q, rng) if inside else gaussian(q, n, rng)
+        queries = inside.with_middles(inside.draw(q, rng), rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(
             queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None
         )
     if box is not None:
-        setup = with_nominal_noise(setup, answers.y)
+        setup = replace(with_nominal_noise(setup, answers.y), alike=design == "corners")
 
     checks, auto = StageChecks(), setup.models is None
-    report = Report(answers, setup, checks, box)
+    report = Report(answers, setup, checks, inside)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     while True:
         settled, left = candidates.settled(answers.N, enough), budget - answers.N
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup.eta) if settled and wanted else math.inf
+        alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
+        bound = with_rivals(bound, alive, candidates, setup.eta)
         reached = gamma is not None and bound <= gamma
         if (reached or left <= 0) and not candidates.tried_more:
             candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
             continue
         report.add_stage(candidates, bound)
         if left <= 0 or reached:
-            return report.recovery(candidates, bound, reached)
+            return report.recovery(candidates, bound, reached, alive)
 
         doubt, q = checks.doubt, next_size(answers.N, left, bound, gamma)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside)
+        if alive and inside and steer:
+            part = math.ceil(tuning.DUEL_SHARE * q)
+            queries[:part] = duels(part, inside, alive, rng)
         estimate = partial(report.estimate, candidates, settled)
         X, y = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate)
 
@@ -113,4 +120,5 @@ def frugal(
         candidates = candidates.scored(X, y)
         new_starts = candidates.new_starts(doubt)
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
-        candidates = renew(candidates, answers.data, setup, rng, new_starts, more)
+        others = [rival.beta for rival in alive[:1]]
+        candidates = renew(candidates, answers.data, setup, rng, new_starts, more, others)

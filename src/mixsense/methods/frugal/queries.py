@@ -29,7 +29,7 @@ def next_queries(
     several = candidates.several
     known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
     if box is not None:
-        return box.steer(q, several, rng) if known else box.draw(q, rng)
+        return box.with_middles(box.steer(q, several, rng) if known else box.draw(q, rng), rng)
     n = answers.X.shape[1]
     if not steered:
         return gaussian(q, n, rng)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.features.units import Coded
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound
+from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
+from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.model_checks import StageChecks, explain_misfit, outlier_share
 from mixsense.methods.frugal.setup import Setup
 from mixsense.problem import LEAST_SHARE
@@ -19,6 +20,7 @@ from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import explain
+from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
 
 
@@ -33,12 +35,13 @@ class Report:
         What was known before the first stage.
     checks : StageChecks
         Tests of the model; they may grow.
-    box : Coded or None
-        The box that queries stay in.
+    inside : Box or None
+        Where queries stay.
     """
 
-    def __init__(self, answers: Answers, setup: Setup, checks: StageChecks, box: Coded | None) -> None:
-        self.answers, self.setup, self.checks, self.box = answers, setup, checks, box
+    def __init__(self, answers: Answers, setup: Setup, checks: StageChecks, inside: Box | None) -> None:
+        self.answers, self.setup, self.checks, self.inside = answers, setup, checks, inside
+        self.box = None if inside is None else inside.coded
         self.stages: list[dict[str, Any]] = []
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
@@ -56,10 +59,15 @@ class Report:
 
     def estimate(self, candidates: Candidates, settled: bool) -> Recovery:
         """Return a result for a run that has to end here, without a promise that was asked for."""
-        bound = error_bound(self.answers, candidates, self.setup.eta) if settled else math.inf
-        return self.recovery(candidates, bound, reached=False)
+        if not settled:
+            return self.recovery(candidates, math.inf, reached=False)
+        bound, alive = error_bound(self.answers, candidates, self.setup.eta), self._rivals(candidates)
+        return self.recovery(candidates, with_rivals(bound, alive, candidates, self.setup.eta), False, alive)
 
-    def recovery(self, candidates: Candidates, bound: float, reached: bool) -> Recovery:
+    def _rivals(self, candidates: Candidates) -> list[Rival]:
+        return rivals_of(self.answers, candidates, self.inside)
+
+    def recovery(self, candidates: Candidates, bound: float, reached: bool, alive: Sequence[Rival] = ()) -> Recovery:
         """Say what was found, and whether the answers support it.
 
         Parameters
@@ -70,6 +78,8 @@ class Report:
             Bound on the error; infinite while the number of models is not settled.
         reached : bool
             The bound is within the precision that was asked for.
+        alive : sequence of Rival
+            Other pairs of models that the answers do not rule out.
         """
         setup, winner, box = self.setup, candidates.winner, self.box
         one = winner is candidates.one
@@ -88,7 +98,7 @@ class Report:
             weights=np.full(len(shown), 1 / len(shown)) if one else winner.weights[shown],
             weights_stderr=shares_stderr(self.answers, winner)[shown] if setup.free_weights and not one else None,
             stderr=winner.stderr[shown][:, -n:],
-            diagnostics=self._diagnostics(candidates, p_value, warnings),
+            diagnostics=self._diagnostics(candidates, p_value, warnings) | {"rivals": self._told(alive)},
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
         )
@@ -123,6 +133,16 @@ class Report:
                 found = f"{level[worst]:.3g} ± {stderr[worst]:.2g}"
                 warnings.append(f"the answers at x = 0 would be {found}, not 0: give intercept=True")
         return warnings
+
+    def _told(self, alive: Sequence[Rival]) -> list[dict[str, Any]]:
+        """Tell how probable each pair is that is alive, and in which features its models differ; −1 is the level."""
+        score = np.array([rival.score for rival in alive])
+        share = np.exp(score - score.max(initial=-math.inf))
+        first = 1 if self.box is not None and self.box.level else 0
+        return [
+            {"probability": float(p), "differ_in": (np.flatnonzero(rival.delta) - first).tolist()}
+            for rival, p in zip(alive, share / max(float(share.sum()), 1e-300), strict=True)
+        ]
 
     def _diagnostics(self, candidates: Candidates, p_value: float, warnings: list[str]) -> dict[str, Any]:
         """Tell the story in plain values."""

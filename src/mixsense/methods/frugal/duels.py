@@ -1,0 +1,58 @@
+"""Queries in a box that tell rivals apart: pairs of models that differ elsewhere answer differently at inner points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.corners import Box
+from mixsense.regression.rivals import Rival
+
+
+def duels(q: int, box: Box, rivals: Sequence[Rival], rng: np.random.Generator) -> Array:
+    """Draw q corners with one or two entries in the middle, those where the rivals' answers differ most.
+
+    Parameters
+    ----------
+    q : int
+        How many.
+    box : Box
+        Where queries stay.
+    rivals : sequence of Rival
+        Pairs that are alive, the best first.
+    rng : Generator
+        Draws the corners.
+    """
+    n, many = box.coded.n, tuning.DRAWS_FOR_A_DUEL * q
+    Z = box.draw(many, rng)
+    rows = np.arange(many)
+    for times in range(min(2, n)):
+        middle = rng.integers(n, size=many)
+        here = rng.random(many) < (1.0 if times == 0 else 0.5)
+        Z[rows[here], middle[here]] = 0.0
+    first, *others = rivals[: tuning.RIVALS_IN_DUELS]
+    worth = np.zeros(many)
+    for other in others:
+        weight = np.exp(0.5 * (other.score - first.score))
+        worth += weight * _told_apart(box.coded.rows(Z), first, other)
+    return Z[np.argsort(-worth, kind="stable")[:q]]
+
+
+def _told_apart(X: Array, one: Rival, other: Rival) -> Array:
+    """Return the symmetric Kullback–Leibler divergence of the answers to each row under two pairs, (q,)."""
+    means = np.hstack([X @ one.beta.T, X @ other.beta.T])
+    sigma = min(one.sigma, other.sigma)
+    low, high = means.min(axis=1) - 4 * sigma, means.max(axis=1) + 4 * sigma
+    y = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, tuning.POINTS_OF_AN_ANSWER)
+    p, r = (_density(X, y, each) for each in (one, other))
+    total: Array = ((p - r) * np.log(p / r)).sum(axis=1) * (high - low) / tuning.POINTS_OF_AN_ANSWER
+    return total
+
+
+def _density(X: Array, y: Array, rival: Rival) -> Array:
+    z = (y[:, :, None] - (X @ rival.beta.T)[:, None]) / rival.sigma
+    found: Array = (np.exp(-0.5 * z * z) @ rival.weights) / rival.sigma + 1e-300
+    return found

@@ -1,0 +1,190 @@
+"""Which other pairs of models explain the answers nearly as well: those that differ elsewhere.
+
+At the corners of a box, models that differ by δ in feature i answer {m + δ, m − δ}, whichever feature i is. So two
+models are written as their mean m and their difference δ, which is zero outside a small set; what they share is paid
+for once, and δ may be exchanged between features, and with the level, turned round, dropped or added to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.regression import tuning
+from mixsense.regression.fit import Fit
+from mixsense.regression.likelihood import explain
+
+
+class Rival(NamedTuple):
+    """Two models m ± δ/2 with their score."""
+
+    mean: Array
+    """(c,), m."""
+    delta: Array
+    """(c,), δ."""
+    weights: Array
+    """(2,), shares."""
+    sigma: float
+    """Noise of an answer."""
+    score: float
+    """Penalised log-likelihood, up to a constant that all pairs share."""
+
+    @property
+    def beta(self) -> Array:
+        """The two models, (2, c)."""
+        return np.stack([self.mean + self.delta / 2, self.mean - self.delta / 2])
+
+
+def rivals(X: Array, y: Array, pair: Fit) -> list[Rival]:
+    """Return the pairs that the answers do not rule out, that with the highest score first.
+
+    Parameters
+    ----------
+    X, y : (N, c) and (N,) arrays
+        Rows and answers.
+    pair : Fit
+        The fit of two models, where the search begins.
+    """
+    delta = pair.beta[0] - pair.beta[1]
+    first = Rival(pair.beta.mean(axis=0), delta, pair.weights, pair.sigma, -math.inf)
+    most = float(np.abs(delta).max())
+    found = [_climbed(X, y, first, np.abs(delta) > share * most) for share in tuning.RIVAL_SUPPORTS]
+    for _ in range(tuning.RIVAL_SEARCHES):
+        best = max(found, key=lambda rival: rival.score)
+        moved = [(first._replace(delta=d, mean=best.mean, weights=best.weights, sigma=best.sigma)) for d in moves(best)]
+        moved.sort(key=lambda rival: -_loglik(X, y, rival))
+        found += [_climbed(X, y, rival, rival.delta != 0) for rival in moved[: tuning.RIVALS_TRIED]]
+        if max(rival.score for rival in found) <= best.score:
+            break
+    return _alive(found)
+
+
+def split_of_one(X: Array, y: Array, one: Fit) -> Rival:
+    """Return the best pair whose models differ in one column, found from one model that explains all answers.
+
+    Parameters
+    ----------
+    X, y : (N, c) and (N,) arrays
+        Rows and answers.
+    one : Fit
+        The fit of one model.
+    """
+    spread = float(np.std(y - X @ one.beta[0]))
+    columns = np.eye(X.shape[1])
+    starts = [Rival(one.beta[0], 2 * spread * column, np.ones(2) / 2, spread / 2, -math.inf) for column in columns]
+    return max((_climbed(X, y, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
+
+
+def evidence_of(rival: Rival, N: int, loglik: float) -> float:
+    """Return how much better two models explain N answers than one, in nats; what they share is paid for once.
+
+    Parameters
+    ----------
+    rival : Rival
+        The two models.
+    N : int
+        Number of answers.
+    loglik : float
+        Log-likelihood of the answers under the one model.
+    """
+    return rival.score - 0.5 * math.log(N) - loglik
+
+
+def moves(rival: Rival) -> list[Array]:
+    """Return differences that may explain the answers as well: exchanged, turned round, dropped or added to."""
+    delta, found = rival.delta, []
+    inside, c = np.flatnonzero(delta), len(delta)
+    typical = float(np.abs(delta[inside]).mean()) if inside.size else 0.0
+    for i in inside.tolist():
+        turned = delta.copy()
+        turned[i] = -delta[i]
+        found.append(turned)
+        if inside.size > 1:
+            dropped = delta.copy()
+            dropped[i] = 0.0
+            found.append(dropped)
+        for j in range(c):
+            if j == i or (delta[j] and j < i):
+                continue
+            for sign in (1.0, -1.0):
+                exchanged = delta.copy()
+                exchanged[i], exchanged[j] = sign * delta[j], sign * delta[i]
+                found.append(exchanged)
+    for j in np.flatnonzero(delta == 0).tolist():
+        for sign in (0.5, -0.5):  # EM finds the size
+            added = delta.copy()
+            added[j] = sign * typical
+            found.append(added)
+    return found
+
+
+def _climbed(X: Array, y: Array, start: Rival, here: Array) -> Rival:
+    """Fit the mean model and the difference on the columns `here`, from a start."""
+    (N, c), place = X.shape, np.flatnonzero(here)
+    mean, delta, weights, sigma = start.mean, np.where(here, start.delta, 0.0), start.weights, start.sigma
+    S = X[:, place] / 2
+    A = np.empty((c + len(place), c + len(place)))
+    A[:c, :c], A[c:, c:] = X.T @ X, S.T @ S
+    ridge = tuning.RIVAL_RIDGE * N * np.eye(len(A))
+    for _ in range(tuning.RIVAL_STEPS):
+        R, P, _ = explain(X, y, np.stack([mean + delta / 2, mean - delta / 2]), weights, sigma)
+        side = P[:, 0] - P[:, 1]
+        A[:c, c:] = X.T @ (side[:, None] * S)
+        A[c:, :c] = A[:c, c:].T
+        both = np.linalg.solve(A + ridge, np.concatenate([X.T @ y, S.T @ (side * y)]))
+        moved = float(np.abs(both[:c] - mean).max())
+        mean, delta = both[:c], np.zeros(c)
+        delta[place] = both[c:]
+        sigma = max(
+            math.sqrt(float((P * R * R).sum()) / max(N - c - len(place), N / 2)), tuning.LEAST_RIVAL_SIGMA * start.sigma
+        )
+        weights = np.clip(P.mean(axis=0), tuning.LEAST_SHARE_IN_FIT, 1 - tuning.LEAST_SHARE_IN_FIT)
+        if moved < tuning.RIVAL_SETTLED * sigma:
+            break
+    rival = Rival(mean, delta, weights, sigma, 0.0)
+    size = len(place)
+    choices = math.lgamma(c + 1) - math.lgamma(size + 1) - math.lgamma(c - size + 1)
+    return rival._replace(score=_loglik(X, y, rival) - 0.5 * size * math.log(N) - choices)
+
+
+def _loglik(X: Array, y: Array, rival: Rival) -> float:
+    return float(explain(X, y, rival.beta, rival.weights, rival.sigma).loglik.sum())
+
+
+def _alive(found: Sequence[Rival]) -> list[Rival]:
+    """Sort rivals by their scores; leave out those that are far behind, and those equal to a better one."""
+    kept: list[Rival] = []
+    for rival in sorted(found, key=lambda rival: -rival.score):
+        if kept and rival.score < kept[0].score - tuning.RIVAL_BEHIND:
+            break
+        if all(distance(rival.beta, other.beta) > tuning.RIVAL_DISTINCT * rival.sigma for other in kept):
+            kept.append(rival)
+    return kept
+
+
+def distance(beta: Array, other: Array) -> float:
+    """Return the worst ℓ2 distance of two models from two others, in their better order."""
+    ways = (np.linalg.norm(beta - other, axis=1).max(), np.linalg.norm(beta - other[::-1], axis=1).max())
+    return float(min(ways))
+
+
+def distance_kept(found: Sequence[Rival], beta: Array, eta: float) -> float:
+    """Return the distance from a fit beyond which the rivals have a probability of at most η together.
+
+    Examples
+    --------
+    >>> near, far = (Rival(np.zeros(2), np.array([d, 0.0]), np.ones(2) / 2, 1.0, 0.0) for d in (2.0, 6.0))
+    >>> distance_kept([near, far], near.beta, 0.01), distance_kept([near, far], near.beta, 0.6)
+    (2.0, 0.0)
+    """
+    score = np.array([rival.score for rival in found])
+    share = np.exp(score - score.max())
+    share /= share.sum()
+    apart = np.array([distance(rival.beta, beta) for rival in found])
+    order = np.argsort(-apart, kind="stable")
+    beyond = np.cumsum(share[order])
+    return float(apart[order][int((beyond <= eta).sum())])
