@@ -17,7 +17,7 @@ from mixsense.arrays import Array
 from mixsense.checks import as_reals, one_line, shown, summed_up, visible
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.oracles.queries import as_queries
-from mixsense.rounds import LARGEST_ANSWER, Asked, GroupedOracle, Oracle, answered
+from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, knows_groups
 
 HEADER = b'{"mixsense_record": 1'
 """How a file of answers begins."""
@@ -56,7 +56,7 @@ class ReplayOracle:
             raise InvalidInput(f"the record is {summed_up(record)}: {RECORD_HINT}")
         self._answers: dict[bytes, deque[tuple[float, int]]] = defaultdict(deque)
         self._then = then
-        self._linking = isinstance(then, GroupedOracle) and callable(then.asked)
+        self._linking = knows_groups(then)
         self._groups = 0  # numbers from here on have not been given
         self._renamed: dict[int, int] = {}  # groups of `then`: its numbers know nothing of the record's
         self.count = 0

@@ -12,6 +12,7 @@ from mixsense.rounds.round import (
     Record,
     Round,
     block_groups,
+    knows_groups,
 )
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "answered",
     "block_groups",
     "checked_answers",
+    "knows_groups",
     "run",
 ]
