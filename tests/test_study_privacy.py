@@ -17,8 +17,8 @@ import mixsense as ms
 from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.registry import delete_study
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.scatter import new_ticket
-from mixsense.studies.storage.tables import TABLES_OF_A_STUDY, sa
+from mixsense.studies.storage.scatter import NEIGHBOURS, new_ticket
+from mixsense.studies.storage.tables import TABLES_OF_A_STUDY, sa, tickets
 from study_cases import OLD, SMALL, one_line
 
 pytest_plugins = ["study_storages"]
@@ -156,6 +156,39 @@ def test_the_order_of_arrival_is_not_in_the_file(make, url):
         for table in ("mixsense_answers", "mixsense_tickets", "mixsense_leases"):
             with pytest.raises(sqlite3.OperationalError, match="no such column: rowid"):
                 connection.execute(f"SELECT rowid FROM {table}")
+
+
+def test_every_row_of_a_batch_is_written_among_others(make, url):
+    """What one transaction wrote: were it the batch alone, it would tell who was handed out together."""
+    study = make(method="paper", k=2, m=20, batch=100)
+    study.ask_many(300)
+    with study._database.writing() as connection:
+        if not url.startswith("postgresql"):
+            connection.execute(sa.text("CREATE TABLE written (ticket BIGINT)"))
+            note = "AFTER INSERT ON mixsense_tickets BEGIN INSERT INTO written VALUES (new.ticket); END"
+            connection.execute(sa.text(f"CREATE TRIGGER note {note}"))
+
+    def asked(count):
+        """Ask; return all tickets, those that are new, and those that this call wrote."""
+        with study._database.writing() as connection:
+            if not url.startswith("postgresql"):
+                connection.execute(sa.text("DELETE FROM written"))
+        new = {study.ticket_of(q.id).number for q in study.ask_many(count)}
+        one = f"(SELECT xmin FROM mixsense_tickets WHERE ticket = {min(new)})"
+        written = f"SELECT ticket FROM mixsense_tickets WHERE xmin = {one}"
+        with study._database.reading() as connection:
+            rows = sa.text(written if url.startswith("postgresql") else "SELECT ticket FROM written")
+            here = sa.select(tickets.c.ticket).where(tickets.c.study == study._row.study)
+            everything = sorted(connection.execute(here).scalars())
+            return everything, new, set(connection.execute(rows).scalars())
+
+    everything, _, written = asked(20)
+    assert written == set(everything)  # 20 × 128 neighbours are more than there are
+    everything, new, written = asked(2)
+    assert len(written) <= 2 * (1 + 2 * NEIGHBOURS)
+    for number in new:
+        place = everything.index(number)
+        assert set(everything[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]) <= written
 
 
 def test_an_older_file_loses_the_order_of_arrival(old):
