@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+import mixsense.studies.storage.database as database_module
+from mixsense import sqlite
 from mixsense.studies.ids import read_id, text_of
-from mixsense.studies.registry import delete_study
+from mixsense.studies.registry import delete_study, list_studies
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.scatter import NEIGHBOURS, new_ticket
 from mixsense.studies.storage.tables import TABLES_OF_A_STUDY, sa, tickets
@@ -220,6 +222,29 @@ def test_nothing_of_a_deleted_study_is_left(url):
     with study._database.reading() as connection:
         assert connection.execute(sa.text("PRAGMA secure_delete")).scalar_one() == 1
     study.close()
+
+
+def test_a_log_that_somebody_reads_is_said_to_hold_what_was_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "SQLITE_VERSION", sqlite.SAFE_WAL)
+    monkeypatch.setattr(database_module, "WAIT_SECONDS", 0.1)
+    path, value = tmp_path / "study.db", 1000.5 + 1 / 7
+    study = ms.create_study(path, "tea", **SMALL)
+    with closing(sqlite3.connect(path)) as other:
+        study.tell(study.ask().id, value)
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM mixsense_answers").fetchone()
+        with pytest.raises(ms.StudyError, match=r"was removed from .*study\.db may still be in the log") as caught:
+            delete_study(path, "tea")
+        one_line(caught.value)
+        assert list_studies(path) == []
+    left = b"".join(file.read_bytes() for file in tmp_path.glob("study.db*"))
+    assert struct.pack(">d", value) not in left  # as the message says
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ms.StudyError, match=r"may still be in the log .*\(database is locked\)") as caught:
+            Database(path).forget()
+        one_line(caught.value)
 
 
 def test_a_new_file_is_its_owner_s_alone(tmp_path):
