@@ -13,6 +13,8 @@ from mixsense.rounds.round import Asked, Oracle, block_groups, knows_groups
 
 LARGEST_ANSWER = 1e100
 """Squares of larger numbers leave the range of floats."""
+TOO_MANY_AT_AN_END = 0.05
+"""A larger share of answers at one end of their range is worth a warning: what lies beyond is cut off. Taste."""
 
 
 def answered(
