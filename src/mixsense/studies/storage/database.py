@@ -107,8 +107,8 @@ class Database:
         except sqlite3.Error as error:
             reason = _reason(error)
         raise StudyError(
-            f"what was removed from {self.shown} may still be in the log beside the file ({reason}): it goes as soon as "
-            "nobody uses the file"
+            f"what was removed from {self.shown} may still be in the log beside the file ({reason}): "
+            "it goes as soon as nobody uses the file"
         )
 
 
