@@ -51,7 +51,8 @@ def insert_scattered(connection: sa.Connection, table: sa.Table, rows: Sequence[
 
 def _taken_out(connection: sa.Connection, table: sa.Table, *parts: sa.Select[Any]) -> list[dict[str, Any]]:
     """Remove rows of a study that have no other one between them, and return them."""
-    found = [dict(row) for part in parts for row in connection.execute(part).mappings()]
+    names = table.c.keys()  # quicker than the rows' own: a batch takes out thousands
+    found = [dict(zip(names, row, strict=True)) for part in parts for row in connection.execute(part).all()]
     if found:
         numbers = [row["ticket"] for row in found]
         within = table.c.study == found[0]["study"], table.c.ticket.between(min(numbers), max(numbers))
