@@ -305,13 +305,29 @@ def test_an_option_that_cannot_be_read_is_one_line(parts, words):
 
 def test_a_record_is_a_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path in ("pipe", "/dev/full", "/dev/null"):
-        done = mixsense("recover", "--simulate", *SMALL, "--record", path, cwd=tmp_path)
+    (tmp_path / "lab.py").write_text(ORACLE)
+    cases = [("--simulate", path) for path in ("pipe", "/dev/full", "/dev/null")]
+    cases += [("lab:ask", path) for path in ("pipe", "/dev/zero")]
+    for oracle, path in cases:
+        done = mixsense("recover", oracle, *SMALL, "--record", path, cwd=tmp_path)
         assert done.returncode == 2
         assert (
             done.stderr
             == f"mixsense: {path} cannot be used as a record (it is not a regular file): give another file\n"
         )
+    (tmp_path / "deep").write_text("[" * 200_000 + "\n")
+    done = mixsense("recover", "lab:ask", *SMALL, "--record", "deep", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "deep is not a record of answers" in done.stderr
+
+
+@pytest.mark.parametrize("more", ["", "    __enter__ = lambda self: self\n    __exit__ = lambda self, *_: None\n"])
+def test_an_oracle_may_have_a_doubt_of_its_own(tmp_path, more):
+    own = f"class Own:\n    doubt = 0.3\n{more}    __call__ = lambda self, *given: ask(*given)\nown = Own()\n"
+    (tmp_path / "lab.py").write_text(ORACLE + own)
+    done = mixsense("recover", "lab:own", *SMALL, "--gamma", "1", "--record", "r.jsonl", "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert "distrusted" not in (tmp_path / "r.jsonl").read_text()
 
 
 def test_budget_is_an_exit_code_of_its_own(tmp_path):

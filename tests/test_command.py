@@ -381,10 +381,26 @@ def test_a_record_with_a_line_too_many_is_not_taken_again(tmp_path):
     done = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
     assert "none of its answers can be trusted" in done.stderr
+    assert "the answers in r.jsonl are not to be trusted: begin another file" in done.stderr
     (tmp_path / "model.py").write_text(HEAD + MIXTURE)
     done = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert "the answers in r.jsonl are not to be trusted" in done.stderr
+
+
+def test_no_promise_is_made_of_answers_in_doubt(tmp_path):
+    """A line too many in the middle of a run: the same command does not go on."""
+    surplus = MIXTURE + "    count = globals().get('count', 0) + 1\n    if count == 40: print(777, flush=True)\n"
+    (tmp_path / "model.py").write_text(HEAD + surplus)
+    args = ["recover", "--command", f"{sys.executable} model.py", "--n", "10", "--gamma", "0.4", "--seed", "1"]
+    args = [sys.executable, "-m", "mixsense", *args, "--quiet"]
+    for more, words in (([], "and nothing else"), (["--record", "r.jsonl"], "not to be trusted: begin another file")):
+        done = subprocess.run([*args, *more], capture_output=True, text=True, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+        assert "without being asked" in done.stderr
+        assert words in done.stderr
+        assert "goes on" not in done.stderr
+        assert "keeps them" not in done.stderr
 
 
 def test_a_doubt_is_kept_when_another_error_comes_first():

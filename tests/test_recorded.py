@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+import mixsense.oracles.recorded as recorded_module
 from oracle_contract import check_oracle
 
 # Whole numbers: their products are exact, whether rows are multiplied one by one or together.
@@ -154,3 +155,42 @@ def test_groups_of_another_oracle_are_not_taken_for_those_of_the_record(tmp_path
     later = ms.RecordedOracle(Sessions(), path, RUN)
     known, new = (later.asked(X[rows], 1).group.tolist() for rows in (slice(0, 2), [2, 3]))
     assert known[0] == known[1] != new[0] == new[1]
+
+
+def test_no_queries_are_one_line(tmp_path):
+    record = [(X[:2], np.ones((2, 1)))]
+    for oracle in (ms.ReplayOracle(record), ms.ReplayOracle(record, then=simulated())):
+        with pytest.raises(ms.InvalidInput, match=r"queries have shape \(0, 20\): give"):
+            oracle(X[:0], 1)
+
+
+def test_queries_that_are_not_in_the_record_leave_nothing_behind():
+    replay = ms.ReplayOracle([(X[:2], np.ones((2, 1)))], then=simulated())
+    for rows in (slice(2, 6), slice(0, 3), slice(0, 6)):
+        replay(X[rows], 2)
+    assert not replay._answers
+
+
+def test_a_record_of_many_queries_is_read_in_one_pass(monkeypatch):
+    many = np.arange(4000.0).reshape(2000, 2)
+    record, counted = [(many, many[:, :1])], itertools.count()
+    key = recorded_module._key
+    monkeypatch.setattr(recorded_module, "_key", lambda x: (next(counted), key(x))[1])
+    assert np.array_equal(ms.ReplayOracle(record)(many, 1), many[:, :1])
+    assert next(counted) <= 3 * len(many)
+
+
+def test_what_a_call_left_half_in_the_file_can_be_distrusted(tmp_path):
+    """The second half of the first call fails: the first half is in the file."""
+    path, calls = tmp_path / "answers.jsonl", itertools.count()
+    ms.RecordedOracle(simulated(), path, RUN)(X[2:3], 1)
+
+    def failing(queries, repeats):
+        if next(calls):
+            raise ms.OracleError("one line too many")
+        return np.ones((len(queries), repeats))
+
+    recorded = ms.RecordedOracle(failing, path, RUN)
+    with pytest.raises(ms.OracleError, match="too many"):
+        recorded(X[:3], 1)
+    assert (recorded.count, recorded.reused, recorded.kept) == (0, 1, 2)

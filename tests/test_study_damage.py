@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,45 +15,57 @@ from mixsense.studies.files import export_answers
 from mixsense.studies.registry import list_studies
 from study_cases import TINY, one_line
 
+USES = {
+    "progress": lambda study: study.progress(),
+    "ask": lambda study: study.ask_many(5),
+    "result": lambda study: study.result(),
+    "answers": lambda study: study.answers(),
+    "record": lambda study: study.record(),
+    "export": lambda study: export_answers(study, Path(study._database.url.database).with_suffix(".csv"), force=True),
+}
+"""Everything that reads a study."""
 
-def uses(path):
-    """Everything that reads a study, each by itself."""
-    yield lambda: ms.load_study(path, "tea").progress()
-    yield lambda: ms.load_study(path, "tea").ask_many(5)
-    yield lambda: ms.load_study(path, "tea").result()
-    yield lambda: ms.load_study(path, "tea").answers()
-    yield lambda: ms.load_study(path, "tea").record()
-    yield lambda: export_answers(ms.load_study(path, "tea"), path.with_suffix(".csv"), force=True)
 
-
-DAMAGE = [
-    "UPDATE mixsense_studies SET problem = 'not JSON'",
-    "UPDATE mixsense_studies SET problem = '[1]'",
-    "UPDATE mixsense_studies SET problem = '{}'",
-    "UPDATE mixsense_studies SET problem = 'null'",
-    "UPDATE mixsense_studies SET problem = x'ff00'",
-    'UPDATE mixsense_studies SET problem = replace(problem, \'"n": 3\', \'"n": "x"\')',
-    "UPDATE mixsense_studies SET asking = '{'",
-    "UPDATE mixsense_studies SET asking = '{}'",
-    "UPDATE mixsense_studies SET asking = '7'",
-    "UPDATE mixsense_studies SET asking = replace(asking, '600.0', '\"long\"')",
-    "UPDATE mixsense_studies SET asking = replace(asking, '600.0', 'NaN')",
-    "UPDATE mixsense_studies SET asking = replace(asking, '\"range\": null', '\"range\": [5]')",
-    "UPDATE mixsense_studies SET asking = replace(asking, '\"units\": null', '\"units\": [5]')",
-    "UPDATE mixsense_queries SET x = x'0011'",
-    "UPDATE mixsense_queries SET x = x''",
-    "UPDATE mixsense_queries SET x = 'text'",
-    "UPDATE mixsense_queries SET x = x'000000000000f87f000000000000f87f000000000000f87f'",
-    "UPDATE mixsense_queries SET x = 7",
-    "DELETE FROM mixsense_queries",
-    "UPDATE mixsense_rounds SET size = 7",
-    "UPDATE mixsense_rounds SET size = 'many'",
-    "UPDATE mixsense_rounds SET repeats = 0",
-    "UPDATE mixsense_rounds SET label = x'1b00'",
-    "UPDATE mixsense_answers SET value = 'high'",
-    "UPDATE mixsense_answers SET round = 'first'",
-    *(
-        f"INSERT INTO mixsense_ends SELECT study, '{status}', '{text}' FROM mixsense_studies"
+ALL = set(USES)
+DAMAGE = {
+    **dict.fromkeys(
+        [
+            "UPDATE mixsense_studies SET problem = 'not JSON'",
+            "UPDATE mixsense_studies SET problem = '[1]'",
+            "UPDATE mixsense_studies SET problem = '{}'",
+            "UPDATE mixsense_studies SET problem = 'null'",
+            "UPDATE mixsense_studies SET problem = x'ff00'",
+            'UPDATE mixsense_studies SET problem = replace(problem, \'"n": 3\', \'"n": "x"\')',
+            "UPDATE mixsense_studies SET asking = '{'",
+            "UPDATE mixsense_studies SET asking = '{}'",
+            "UPDATE mixsense_studies SET asking = '7'",
+            "UPDATE mixsense_studies SET asking = replace(asking, '600.0', '\"long\"')",
+            "UPDATE mixsense_studies SET asking = replace(asking, '600.0', 'NaN')",
+            "UPDATE mixsense_studies SET asking = replace(asking, '\"range\": null', '\"range\": [5]')",
+            "UPDATE mixsense_studies SET asking = replace(asking, '\"units\": null', '\"units\": [5]')",
+        ],
+        ALL,
+    ),
+    **dict.fromkeys(
+        [
+            "UPDATE mixsense_queries SET x = x'0011'",
+            "UPDATE mixsense_queries SET x = x''",
+            "UPDATE mixsense_queries SET x = 'text'",
+            "UPDATE mixsense_queries SET x = x'000000000000f87f000000000000f87f000000000000f87f'",
+            "UPDATE mixsense_queries SET x = 7",
+            "DELETE FROM mixsense_queries",
+        ],
+        ALL - {"progress"},
+    ),
+    "UPDATE mixsense_rounds SET size = 7": {"record", "result"},
+    "UPDATE mixsense_rounds SET size = 'many'": {"ask", "progress", "record", "result"},
+    "UPDATE mixsense_rounds SET repeats = 0": ALL - {"progress"},
+    "UPDATE mixsense_rounds SET label = x'1b00'": {"ask", "record", "result"},
+    "UPDATE mixsense_tickets SET slot = 'first'": {"ask"},
+    "UPDATE mixsense_answers SET value = 'high'": ALL - {"progress"},
+    "UPDATE mixsense_answers SET round = 'first'": {"answers", "export"},
+    **{
+        f"INSERT INTO mixsense_ends SELECT study, '{status}', '{text}' FROM mixsense_studies": {"result"}
         for status, text in [
             ("failed", '{"error": "__class__", "message": "a"}'),
             ("failed", '{"error": "MixsenseError", "message": "a"}'),
@@ -63,8 +76,9 @@ DAMAGE = [
             ("certified", "nothing"),
             ("certified", "{}"),
         ]
-    ),
-]
+    },
+}
+"""Changes of a file, and who must notice: whoever needs what is damaged."""
 
 
 @pytest.fixture(scope="module")
@@ -77,24 +91,36 @@ def answered(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_rows_are_one_line(answered, tmp_path, damage):
+@pytest.mark.parametrize(("damage", "noticed"), DAMAGE.items(), ids=DAMAGE)
+def test_damaged_rows_are_one_line(answered, tmp_path, damage, noticed):
     path = tmp_path / "tea.db"
     shutil.copy(answered, path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(damage)
-    errors = []
-    for use in uses(path):
+    errors = {}
+    for name, use in USES.items():
         try:
-            use()
+            use(ms.load_study(path, "tea"))
         except ms.StudyError as error:
             if "no estimate yet" not in str(error):  # what is damaged may not be needed
-                errors.append(error)
-    assert errors
-    for error in errors:
+                errors[name] = error
+    assert set(errors) == noticed
+    for error in errors.values():
         text = one_line(error)
         assert "study 'tea' in sqlite:///" in text
         assert "is damaged" in text
+
+
+@pytest.mark.parametrize("broken", ["_drawn", "insert_scattered"])
+def test_an_error_of_our_own_is_not_called_damage(answered, tmp_path, monkeypatch, broken):
+    def failing(*_):
+        raise TypeError("a bug")
+
+    shutil.copy(answered, tmp_path / "tea.db")
+    study = ms.load_study(tmp_path / "tea.db", "tea")
+    monkeypatch.setattr(f"mixsense.studies.storage.storage.{broken}", failing)
+    with pytest.raises(TypeError, match="a bug"):
+        study.ask_many(5)
 
 
 @pytest.mark.parametrize(

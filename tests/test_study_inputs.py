@@ -53,6 +53,16 @@ def test_an_answer_that_is_no_number(study, value):
     assert study.tell(q.id, 1.0) == "taken"
 
 
+@pytest.mark.parametrize("groups", [[1], [1, 2, 3], 7, "one"], ids=named)
+def test_groups_that_are_not_one_for_each_answer(study, groups):
+    told = [(q.id, 1.0) for q in study.ask_many(2)]
+    with pytest.raises(ms.InvalidInput, match=r"groups is .*: give a number or None for each of 2 answers") as caught:
+        study.tell_many(told, groups)
+    one_line(caught.value)
+    assert study.progress().total == 0
+    assert study.tell_many(told, np.array([3, 3])) == ["taken", "taken"]
+
+
 @pytest.mark.parametrize("id_", NO_IDS, ids=named)
 def test_an_id_that_was_never_given(study, id_):
     study.ask()

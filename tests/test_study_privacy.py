@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+import mixsense.studies.storage.database as database_module
+from mixsense import sqlite
 from mixsense.studies.ids import read_id, text_of
-from mixsense.studies.registry import delete_study
+from mixsense.studies.registry import delete_study, list_studies
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.scatter import new_ticket
-from mixsense.studies.storage.tables import TABLES_OF_A_STUDY, sa
+from mixsense.studies.storage.scatter import NEIGHBOURS, new_ticket
+from mixsense.studies.storage.tables import TABLES_OF_A_STUDY, sa, tickets
 from study_cases import OLD, SMALL, one_line
 
 pytest_plugins = ["study_storages"]
@@ -158,6 +160,39 @@ def test_the_order_of_arrival_is_not_in_the_file(make, url):
                 connection.execute(f"SELECT rowid FROM {table}")
 
 
+def test_every_row_of_a_batch_is_written_among_others(make, url):
+    """What one transaction wrote: were it the batch alone, it would tell who was handed out together."""
+    study = make(method="paper", k=2, m=20, batch=100)
+    study.ask_many(300)
+    with study._database.writing() as connection:
+        if not url.startswith("postgresql"):
+            connection.execute(sa.text("CREATE TABLE written (ticket BIGINT)"))
+            note = "AFTER INSERT ON mixsense_tickets BEGIN INSERT INTO written VALUES (new.ticket); END"
+            connection.execute(sa.text(f"CREATE TRIGGER note {note}"))
+
+    def asked(count):
+        """Ask; return all tickets, those that are new, and those that this call wrote."""
+        with study._database.writing() as connection:
+            if not url.startswith("postgresql"):
+                connection.execute(sa.text("DELETE FROM written"))
+        new = {study.ticket_of(q.id).number for q in study.ask_many(count)}
+        one = f"(SELECT xmin FROM mixsense_tickets WHERE ticket = {min(new)})"
+        written = f"SELECT ticket FROM mixsense_tickets WHERE xmin = {one}"
+        with study._database.reading() as connection:
+            rows = sa.text(written if url.startswith("postgresql") else "SELECT ticket FROM written")
+            here = sa.select(tickets.c.ticket).where(tickets.c.study == study._row.study)
+            everything = sorted(connection.execute(here).scalars())
+            return everything, new, set(connection.execute(rows).scalars())
+
+    everything, _, written = asked(20)
+    assert written == set(everything)  # 20 × 128 neighbours are more than there are
+    everything, new, written = asked(2)
+    assert len(written) <= 2 * (1 + 2 * NEIGHBOURS)
+    for number in new:
+        place = everything.index(number)
+        assert set(everything[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]) <= written
+
+
 def test_an_older_file_loses_the_order_of_arrival(old):
     with closing(ms.load_study(old, "half")):
         pass
@@ -187,6 +222,29 @@ def test_nothing_of_a_deleted_study_is_left(url):
     with study._database.reading() as connection:
         assert connection.execute(sa.text("PRAGMA secure_delete")).scalar_one() == 1
     study.close()
+
+
+def test_a_log_that_somebody_reads_is_said_to_hold_what_was_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "SQLITE_VERSION", sqlite.SAFE_WAL)
+    monkeypatch.setattr(database_module, "WAIT_SECONDS", 0.1)
+    path, value = tmp_path / "study.db", 1000.5 + 1 / 7
+    study = ms.create_study(path, "tea", **SMALL)
+    with closing(sqlite3.connect(path)) as other:
+        study.tell(study.ask().id, value)
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM mixsense_answers").fetchone()
+        with pytest.raises(ms.StudyError, match=r"was removed from .*study\.db may still be in the log") as caught:
+            delete_study(path, "tea")
+        one_line(caught.value)
+        assert list_studies(path) == []
+    left = b"".join(file.read_bytes() for file in tmp_path.glob("study.db*"))
+    assert struct.pack(">d", value) not in left  # as the message says
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ms.StudyError, match=r"may still be in the log .*\(database is locked\)") as caught:
+            Database(path).forget()
+        one_line(caught.value)
 
 
 def test_a_new_file_is_its_owner_s_alone(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.studies.storage.tables import answers, sa
 from study_cases import SMALL
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +29,7 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
             raise TimeoutError("no answer")
         return oracle(queries, repeats)
 
-    with pytest.raises(ms.OracleError, match=r"raised \(TimeoutError: no answer\); all answers before are stored"):
+    with pytest.raises(ms.OracleError, match=r"raised \(TimeoutError: no answer\); all other answers are stored"):
         ms.run_study(study, failing, workers=1, batch=3)
     assert study.progress().total == 15
     for bad, words in (
@@ -42,6 +43,49 @@ def test_an_oracle_s_failure_comes_after_what_was_answered_is_stored(tmp_path):
     with pytest.raises(ms.OracleError, match="the answer is 9: give a number from 0 to 1"):
         ms.run_study(ranged, lambda queries, repeats: [[9.0]])
     assert ms.run_study(study, oracle, batch=50) == ms.recover(oracle, **SMALL)
+
+
+@pytest.mark.parametrize("bad", [9.0, np.nan, np.inf])
+def test_one_unusable_answer_costs_no_other_of_its_call(tmp_path, bad):
+    study = ms.create_study(tmp_path / "a.db", "rating", **SMALL, answer_range=(0, 1))
+
+    def rated(queries, repeats):
+        y = np.full((len(queries), repeats), 0.5)
+        y[7] = bad
+        return y
+
+    with pytest.raises(ms.OracleError, match=r"(the answer is 9|answered nan|answered inf).*all other answers are"):
+        ms.run_study(study, rated, workers=1, batch=20)
+    assert study.progress().total == 19
+
+
+def test_one_unusable_answer_keeps_the_groups_of_the_others(tmp_path):
+    study = ms.create_study(tmp_path / "a.db", "rating", **SMALL, answer_range=(0, 1))
+
+    class Grouped:
+        def __call__(self, queries, repeats):
+            raise AssertionError
+
+        def asked(self, queries, repeats, block):
+            y = np.where(np.arange(len(queries)) == 3, 9.0, 0.5)[:, None]
+            return ms.Asked.of_round(queries, y, np.arange(len(queries))[:, None] // 2)
+
+    with pytest.raises(ms.OracleError, match="the answer is 9"):
+        ms.run_study(study, Grouped(), workers=1, batch=10)
+    with study._database.reading() as connection:
+        stored = connection.execute(sa.select(answers.c.answer_group).order_by(answers.c.slot)).scalars().all()
+    assert [stored.index(group) for group in stored] == [0, 0, 2, 3, 3, 5, 5, 7, 7]
+
+
+def test_what_a_failed_call_received_is_stored(tmp_path):
+    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
+
+    def stopping(queries, repeats):
+        raise ms.OracleError("the line broke", received=np.where(np.arange(len(queries)) < 4, 1.0, np.nan)[:, None])
+
+    with pytest.raises(ms.OracleError, match=r"failed \(the line broke\); all other answers are stored"):
+        ms.run_study(study, stopping, workers=1, batch=10)
+    assert study.progress().total == 4
 
 
 def test_ctrl_c_stores_what_has_come(tmp_path):

@@ -58,6 +58,10 @@ class OracleError(MixsenseError, RuntimeError):
     """
 
 
+class Surplus(OracleError):
+    """The oracle sent more than it was asked for: which answer belongs to which question is not known any more."""
+
+
 class BudgetError(MixsenseError, RuntimeError):
     """The budget ends before there is any estimate, or a step needs more answers than anyone can hold.
 

@@ -79,7 +79,14 @@ def make_private(path: str) -> None:
         pass
 
 
-def forget_log(path: str, wait: float) -> None:
-    """Move a write-ahead log into its file, and empty it: it holds what was removed from the file."""
+def forget_log(path: str, wait: float) -> bool:
+    """Move a write-ahead log into its file, and empty it: it holds what was removed from the file.
+
+    Returns
+    -------
+    bool
+        False if somebody read the file for longer than `wait` seconds: then the log is as it was.
+    """
     with contextlib.closing(opened(lambda: sqlite3.connect(path, timeout=wait))) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy

@@ -246,15 +246,15 @@ def _run(study: Study, oracle: Any, workers: int, quiet: bool) -> Recovery:
     from mixsense.studies.run import run_study
 
     try:
-        with interruptible(oracle), oracle:  # closed before anything is shown: it may still say that all was wrong
-            return run_study(study, oracle, workers=workers, progress=not quiet)
+        try:
+            with interruptible(oracle), oracle:  # closed before anything is shown: it may still say that all was wrong
+                return run_study(study, oracle, workers=workers, progress=not quiet)
+        finally:
+            _refuse_doubtful(study, oracle)
     except KeyboardInterrupt:
-        _refuse_doubtful(study, oracle)
         total = study.progress().total
         typer.echo(f"mixsense: {total:,} answers are stored; the same command goes on from there", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    finally:
-        _refuse_doubtful(study, oracle)
 
 
 def _refuse_doubtful(study: Study, oracle: Any) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from mixsense.recovery import Recovery
     from mixsense.rounds import Oracle
 
+LONGEST_FIRST_LINE = 1_000_000
+"""More bytes are not read to find out what a record calls its oracle; such a line has some hundreds."""
+
 
 def recover_command(
     oracle: Annotated[
@@ -87,7 +90,7 @@ def recover_command(
     simulation |= {"models": problem["models"], "weights": problem["weights"]}
     with chosen.opened(**(simulation if simulate else {})) as asked:
         kept = _recorded(asked, record, chosen, gap, problem)
-        with _telling(record):
+        with _telling(record, kept, asked):
             r = _recover(kept or asked, asked, kept, problem, max_queries, quiet)
         truth = asked.vectors if simulate else None
     _show(r, truth)
@@ -131,24 +134,39 @@ def _recorded(
 
 
 @contextlib.contextmanager
-def _telling(record: Path | None) -> Iterator[None]:
-    """Say where the answers are that came before a failure: not where Python would find them."""
+def _telling(record: Path | None, kept: RecordedOracle | None, asked: Any) -> Iterator[None]:
+    """Say where the answers are that came before a failure, and whether they can be used: not where Python has them."""
     try:
         yield
     except OracleError as error:
-        what, count = error.data.get("what"), sum(map(len, error.data.get("record", [])))
-        if what is None:
+        what, count, then = error.data.get("what"), sum(map(len, error.data.get("record", []))), ""
+        if _doubt(asked) is not None:
+            what = what or str(error)
+            if kept is not None and kept.kept:
+                then = f"; the answers in {record} are not to be trusted: begin another file"
+        elif what is None:
             raise
-        kept = "are lost: --record FILE keeps them" if record is None else f"are in {record}, the same command goes on"
-        message = f"{what}; the {count:,} answers received before {kept}" if count else what
-        raise OracleError(message, **error.data) from None
+        elif count:
+            where = "lost: --record FILE keeps them" if record is None else f"in {record}, the same command goes on"
+            then = f"; the {count:,} answers received before are {where}"
+        raise OracleError(what + then, **error.data) from None
+
+
+def _doubt(asked: Any) -> str | None:
+    """Return why an oracle's answers cannot be trusted; None if nothing speaks against them, or it cannot tell."""
+    from mixsense.oracles.abilities import Watchful
+
+    doubt: Any = asked.doubt if isinstance(asked, Watchful) else None
+    return doubt if isinstance(doubt, str) else None  # an object of the user's may mean something else by it
 
 
 def _run_of(record: Path) -> dict[str, Any]:
     """Return which run a record is of; nothing if there is no record, or none that can be read."""
-    if record.is_file():  # a pipe would be waited for
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError), record.open("rb") as file:
-            return dict(json.loads(file.readline())["run"])
+    unreadable = OSError, ValueError, LookupError, TypeError, RecursionError  # RecordedOracle says what is wrong
+    with contextlib.suppress(*unreadable):
+        if record.is_file():  # a pipe would be waited for, a device has no end
+            with record.open("rb") as file:
+                return dict(json.loads(file.readline(LONGEST_FIRST_LINE))["run"])
     return {}
 
 
@@ -177,13 +195,13 @@ def _recover(
     from mixsense.api import recover
     from mixsense.oracles.abilities import Watchful
 
-    watchful = isinstance(asked, Watchful)
+    closed = asked if isinstance(asked, Watchful) else contextlib.nullcontext()  # before anything is shown
     try:
-        with interruptible(asked), asked if watchful else contextlib.nullcontext():  # closed before anything is shown
+        with interruptible(asked), closed:
             return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
     finally:
-        if kept is not None and kept.count and watchful and asked.doubt is not None:
-            kept.distrust(asked.doubt)
+        if kept is not None and kept.kept and (doubt := _doubt(asked)) is not None:
+            kept.distrust(doubt)
 
 
 def _show(r: Recovery, truth: Any) -> None:

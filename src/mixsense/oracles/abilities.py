@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from mixsense.rounds import Oracle
 
@@ -33,8 +33,11 @@ class Stoppable(Protocol):
 
 
 @runtime_checkable
-class Watchful(Protocol):
-    """An oracle that notices when more comes than it asked for, so that its answers may belong to other questions."""
+class Watchful(AbstractContextManager[Any], Protocol):
+    """An oracle that notices when more comes than it asked for, so that its answers may belong to other questions.
+
+    It is closed at the end of a `with` block, where it looks for the last time.
+    """
 
     @property
     def doubt(self) -> str | None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
 from mixsense.checks import as_float, shown
-from mixsense.errors import InvalidInput, OracleError
+from mixsense.errors import InvalidInput, OracleError, Surplus
 from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
 from mixsense.oracles.retrying import Halted
@@ -137,9 +137,9 @@ class CommandOracle:
             return
         # One that was stopped on its way may still write the answer that it owes: one line, not two.
         left = program.end(PATIENCE if isinstance(error, Halted) else 0.0)
-        surplus = isinstance(error, OracleError) and error.data.get("surplus")
-        if not self._repeats_ids and (surplus or len(left) > 1):
-            self.doubt = str(error) if surplus else str(self._surplus(left[-1]))
+        surplus = error if isinstance(error, Surplus) else self._surplus(left[-1]) if len(left) > 1 else None
+        if surplus is not None and not self._repeats_ids:
+            self.doubt = str(surplus)
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         if self._program is None:
@@ -179,13 +179,12 @@ class CommandOracle:
             self.doubt = str(error)
             raise error
 
-    def _surplus(self, line: bytes) -> OracleError:
+    def _surplus(self, line: bytes) -> Surplus:
         text = self._show(line, 120)
-        return OracleError(
+        return Surplus(
             f"the program {self._command[0]} wrote {text!r} without being asked, seen when it ended: "
             "none of its answers can be trusted; it must write one line for each query, and nothing else",
             received=text,
-            surplus=True,
         )
 
     def __enter__(self) -> CommandOracle:

@@ -31,7 +31,7 @@ from mixsense.oracles.line_tests import (
     wider_spread,
 )
 from mixsense.oracles.preflight_report import NOTE, OK, PROBLEM, Preflight, Verdict
-from mixsense.rounds import Oracle, checked_answers
+from mixsense.rounds import TOO_MANY_AT_AN_END, Oracle, checked_answers
 
 __all__ = ["Preflight", "Verdict", "cost", "preflight"]
 
@@ -210,7 +210,7 @@ class _Look:
         blur = quantum**2 / 12 + (FLAT * scale) ** 2  # errors that no repetition takes away
         p, bend, seen = bend_test(lines, scale, blur)
         ends = max(float(np.mean(lines == edge)) for edge in (lines.min(), lines.max()))
-        if ends > 0.05 and not quantum:
+        if ends > TOO_MANY_AT_AN_END and not quantum:
             edge = lines.max() if np.mean(lines == lines.max()) == ends else lines.min()
             text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, give a smaller box"
             self.say("linear", PROBLEM, text)

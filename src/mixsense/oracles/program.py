@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from mixsense.checks import one_line
-from mixsense.errors import InvalidInput, OracleError
+from mixsense.errors import InvalidInput, OracleError, Surplus
 from mixsense.oracles.retrying import Halted
 
 LONGEST_LINE = 100_000
@@ -164,13 +164,12 @@ class Program:
         if _waiting(self._process.stdin):
             raise self._unasked(line)
 
-    def _unasked(self, line: bytes) -> OracleError:
+    def _unasked(self, line: bytes) -> Surplus:
         text = self._show(line, 120)
-        return OracleError(
+        return Surplus(
             f"the program {self.name} wrote {text!r} without being asked, so its answers cannot be told apart: "
             "it must write one line for each query, and nothing else",
             received=text,
-            surplus=True,
         )
 
     def _dead(self) -> OracleError:

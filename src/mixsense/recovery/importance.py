@@ -24,14 +24,12 @@ NOTHING = 1e-6
 
 
 class Choice(NamedTuple):
-    """The coefficients that are shown, and how many are not."""
+    """The coefficients that are shown."""
 
     shown: Index
     """Their positions, ascending."""
-    hidden: int
-    """How many others are not 0."""
     note: str
-    """Says so; empty if there are none."""
+    """How many others are not 0; empty if there are none."""
 
 
 def importance(recovery: Recovery) -> Array:
@@ -65,7 +63,7 @@ def choose(recovery: Recovery, most: int | None = None) -> Choice:
     count = stand_out if most is None else min(stand_out, max(most, clear))
     hidden = int((each > NOTHING).sum()) - count
     within = LISTED if count == stand_out else CLEAR
-    return Choice(np.sort(order[:count]), hidden, _hidden_text(hidden, within, recovery.stderr is not None))
+    return Choice(np.sort(order[:count]), _hidden_text(hidden, within, recovery.stderr is not None))
 
 
 def _hidden_text(hidden: int, within: float, in_errors: bool) -> str:

@@ -9,10 +9,12 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.checks import one_line, shown
 from mixsense.errors import OracleError
-from mixsense.rounds.round import Asked, GroupedOracle, Oracle, block_groups
+from mixsense.rounds.round import Asked, Oracle, block_groups, knows_groups
 
 LARGEST_ANSWER = 1e100
 """Squares of larger numbers leave the range of floats."""
+TOO_MANY_AT_AN_END = 0.05
+"""A larger share of answers at one end of their range is worth a warning: what lies beyond is cut off. Taste."""
 
 
 def answered(
@@ -31,7 +33,7 @@ def answered(
     first_query : int
         What messages call the first query.
     """
-    if isinstance(oracle, GroupedOracle) and callable(oracle.asked):
+    if knows_groups(oracle):
         found = oracle.asked(queries, repeats, block)
         if not isinstance(found, Asked) or len(found.vectors) != len(queries):
             raise OracleError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -218,6 +218,11 @@ class GroupedOracle(Protocol):
 
     def asked(self, queries: Array, repeats: int, block: int) -> Asked:
         """Answer each query `repeats` times; equal groups mean one hidden model, over all calls."""
+
+
+def knows_groups(oracle: Any) -> TypeGuard[GroupedOracle]:
+    """Return whether an oracle says itself which of its answers share a hidden model."""
+    return isinstance(oracle, GroupedOracle) and callable(oracle.asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,14 @@ def list_studies(url: str | PathLike[str]) -> list[str]:
 
 
 def delete_study(url: str | PathLike[str], name: str) -> None:
-    """Remove a study and all its answers, for good."""
+    """Remove a study and all its answers, for good.
+
+    Raises
+    ------
+    StudyError
+        It was removed, but somebody reads the SQLite file, whose write-ahead log still holds it; or nothing was
+        removed, as the message says.
+    """
     database = _opened(url)
     remove_study(database, find_study(database, checked_name(name)))
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 
-from mixsense.checks import as_int, summed_up
+from mixsense.checks import as_int, as_reals, summed_up
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
-from mixsense.rounds import Asked, GroupedOracle, Oracle, Progress, ProgressHook, answered
+from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, knows_groups
 from mixsense.studies.records import Question
 from mixsense.studies.study import Study
 
@@ -57,7 +60,7 @@ def run_study(
     Raises
     ------
     OracleError
-        The oracle raised or gave an unusable answer. All others are stored; call again to go on.
+        The oracle raised or gave an unusable answer. All others, of the same call too, are stored; call again to go on.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class _Dispatcher:
         self._calls: dict[Future[Asked], list[Question]] = {}
         self._reserve: list[Question] = []
         self._dry = False  # the rest of the round is out
+        self._grouped = knows_groups(oracle)
         # The oracle counts its groups from the start in each run: stored are numbers of this run's own.
         self._groups: defaultdict[int, int] = defaultdict(lambda: secrets.randbits(GROUP_BITS))
 
@@ -142,28 +146,42 @@ class _Dispatcher:
     def _store(self, done: set[Future[Asked]], failing: bool = False) -> None:
         told: list[tuple[str, float]] = []
         groups: list[int | None] = []
-        failure: Exception | None = None
-        grouped = isinstance(self._oracle, GroupedOracle) and callable(self._oracle.asked)
+        failures: list[Exception] = []
         for call in done:
-            try:
-                found = call.result()
-                pairs = zip(self._calls[call], found.answers.tolist(), strict=True)
-                told += [(q.id, self._study.checked(y)) for q, y in pairs]
-                groups += [self._groups[group] if grouped else None for group in found.group.tolist()]
-            except Exception as error:  # whatever the user's oracle raises
-                failure = failure or error
+            values, numbers = self._came(call, failures)
+            for q, value, group in zip(self._calls[call], values, numbers, strict=True):
+                if math.isnan(value):  # no answer came: the call's failure says why
+                    continue
+                try:
+                    told.append((q.id, self._study.checked(value)))
+                    groups.append(group)
+                except InvalidInput as error:  # this answer only: the others of the call were paid for, too
+                    failures.append(error)
         if told:
             self._study.tell_many(told, groups)
         for call in done:  # only now: after Ctrl-C in the middle of it they are told again, which does no harm
             del self._calls[call]
         if told:
             self._show()
-        if failure is not None and not failing:
+        if failures and not failing:
+            failure = failures[0]
             what = str(failure) if isinstance(failure, MixsenseError) else f"{type(failure).__name__}: {failure}"
             verb = "failed" if isinstance(failure, MixsenseError) else "raised"
             raise OracleError(
-                f"the oracle {verb} ({what}); all answers before are stored: run the study again to go on"
+                f"the oracle {verb} ({what}); all other answers are stored: run the study again to go on"
             ) from failure
+
+    def _came(self, call: Future[Asked], failures: list[Exception]) -> tuple[list[float], Sequence[int | None]]:
+        """Return the answers of a call, NaN where there is none, and their groups; what it raised is appended."""
+        alone = [None] * len(self._calls[call])
+        try:
+            found = call.result()
+            numbers = [self._groups[group] for group in found.group.tolist()] if self._grouped else alone
+            return found.answers.tolist(), numbers
+        except Exception as error:  # whatever the user's oracle raises
+            failures.append(error)
+            received = error.data.get("received") if isinstance(error, OracleError) else None
+        return _usable(received, len(alone)), alone
 
     def _show(self) -> None:
         if self._hook is not None:
@@ -175,3 +193,18 @@ class _Dispatcher:
         if state == "waiting":
             time.sleep(POLL_SECONDS)
         return state not in ("ended", "failed")
+
+
+def _usable(received: Any, q: int) -> list[float]:
+    """Return the answers that a failed call received, one for each question; NaN where there is none.
+
+    Examples
+    --------
+    >>> _usable([[1.5], [float("nan")]], 2), _usable("no", 2)
+    ([1.5, nan], [nan, nan])
+    """
+    try:
+        found = as_reals("received", received, "numbers", finite=False, kinds="biuf")
+    except InvalidInput:
+        found = np.empty(0)
+    return found[:, 0].tolist() if found.shape == (q, 1) else [math.nan] * q

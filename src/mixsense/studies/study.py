@@ -13,11 +13,11 @@ import numpy as np
 
 from mixsense import errors
 from mixsense.arrays import Array
-from mixsense.checks import as_int, shown
+from mixsense.checks import as_int, shown, summed_up
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.recovery import Recovery
-from mixsense.rounds import LARGEST_ANSWER, Record
+from mixsense.rounds import LARGEST_ANSWER, TOO_MANY_AT_AN_END, Record
 from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
@@ -29,8 +29,6 @@ from mixsense.studies.storage.reports import Counts, Reports
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.storage import Storage, Told
 
-TOO_MANY_AT_AN_END = 0.05
-"""A larger share of answers at one end of their range is worth a warning."""
 MOST_AT_ONCE = 10_000
 """The most questions that may be taken at once."""
 
@@ -134,6 +132,10 @@ class Study:
         """
         told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
         if groups is not None:
+            if not isinstance(groups, Sequence | np.ndarray) or len(groups) != len(told):
+                raise InvalidInput(
+                    f"groups is {summed_up(groups)}: give a number or None for each of {len(told)} answers"
+                )
             told = [a._replace(group=_checked_group(group)) for a, group in zip(told, groups, strict=True)]
         return self._storage.take(told, self.id_of)
 

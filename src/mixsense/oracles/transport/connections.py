@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urljoin
 
 from mixsense.checks import one_line, require
-from mixsense.errors import InvalidInput, OracleError
+from mixsense.errors import InvalidInput, OracleError, Surplus
 from mixsense.oracles.transport.connection import (
     LARGEST_REPLY,
     Broken,
@@ -232,13 +232,13 @@ class Connections:
             self._remember(head)
         return Reply(target, head.status, head.headers, content, framed)
 
-    def _unasked(self, target: Target, error: Unasked) -> OracleError:
+    def _unasked(self, target: Target, error: Unasked) -> Surplus:
         text = self._secrets.show(error.args[0], 80)
         message = (
             f"POST {target}: the service sent {text!r} without being asked, so its replies cannot be told apart: "
             "it must send one reply to each request, and nothing else"
         )
-        failure = OracleError(self._secrets.hide(message), received=text, surplus=True)
+        failure = Surplus(self._secrets.hide(message), received=text)
         if not self.fresh:  # else the connection has no other answer than this one, which is not used
             self.doubt = str(failure)
         return failure

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,25 +49,23 @@ class Access:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """Begin a transaction that only reads."""
-        with self._begin(self.database.reading) as connection:
-            yield connection
+        """Begin a transaction that only reads, and makes something of the rows: what that raises is damage."""
+        with self.database.reading() as connection:
+            self._check(connection)
+            with self.undamaged():
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """Begin a transaction that no other writer of this study disturbs."""
-        with self._begin(self.database.writing, lock=True) as connection:
+        """Begin a transaction that no other writer of this study disturbs; `undamaged` goes around what it reads."""
+        with self.database.writing() as connection:
+            self._check(connection, lock=True)
             yield connection
 
-    @contextmanager
-    def _begin(
-        self, begin: Callable[[], AbstractContextManager[sa.Connection]], lock: bool = False
-    ) -> Iterator[sa.Connection]:
+    def _check(self, connection: sa.Connection, lock: bool = False) -> None:
         mine = sa.select(studies.c.study).where(studies.c.study == self.study, studies.c.key == self.row.key)
-        with begin() as connection, self.undamaged():
-            if connection.execute(mine.with_for_update() if lock else mine).first() is None:
-                raise StudyError(f"the study {self._called} has been deleted: create it again, or load another one")
-            yield connection
+        if connection.execute(mine.with_for_update() if lock else mine).first() is None:
+            raise StudyError(f"the study {self._called} has been deleted: create it again, or load another one")
 
     @contextmanager
     def undamaged(self, of_ours: bool = False) -> Iterator[None]:

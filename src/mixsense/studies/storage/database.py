@@ -6,7 +6,7 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +42,13 @@ class Database:
         self.close = weakref.finalize(self, self._engine.dispose)
         """Close the connections; this is done in any case when the object goes."""
 
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
+    def reading(self) -> AbstractContextManager[sa.Connection]:
         """Begin a transaction that only reads."""
-        with self._begin(writes=False) as connection:
-            yield connection
+        return self._begin(writes=False)
 
-    @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
+    def writing(self) -> AbstractContextManager[sa.Connection]:
         """Begin a transaction that may write; what it did is safe on disk when the block has ended."""
-        with self._begin(writes=True) as connection:
-            yield connection
+        return self._begin(writes=True)
 
     @contextmanager
     def _begin(self, writes: bool) -> Iterator[sa.Connection]:
@@ -102,8 +98,18 @@ class Database:
 
     def forget(self) -> None:
         """Empty an SQLite file's write-ahead log, which holds what was removed from the file."""
-        if self.sqlite:
-            forget_log(str(self.url.database), WAIT_SECONDS)
+        if not self.sqlite:
+            return
+        reason = "somebody reads it"
+        try:
+            if forget_log(str(self.url.database), WAIT_SECONDS):
+                return
+        except sqlite3.Error as error:
+            reason = _reason(error)
+        raise StudyError(
+            f"what was removed from {self.shown} may still be in the log beside the file ({reason}): "
+            "it goes as soon as nobody uses the file"
+        )
 
 
 def _reason(error: sa.exc.DBAPIError | sqlite3.Error) -> str:

@@ -79,8 +79,11 @@ MIGRATIONS: dict[str, Callable[[sa.Connection], None]] = {
 }
 """Every change since mixsense 0.2.0, in the order in which they are made. A name that was released stays for ever.
 
-Each should only add: programs of the older version that are at work in the same database then go on undisturbed. And
-each should change one table only: a change locks the table, and one that waits for a second lock can wait in a circle.
+Each keeps every row and every column, and may only add some: programs of the older version that are at work in the same
+database then go on undisturbed. That is so for one that writes a table again, too: the new table has the name, columns
+and rows of the old one, a program finds a row by its key and never by its place, and a transaction sees all of the old
+table or all of the new one. And each should change one table only: a change locks the table, and one that waits for a
+second lock can wait in a circle.
 """
 
 

@@ -39,6 +39,14 @@ class Told(NamedTuple):
     group: int | None = None
 
 
+class _Current(NamedTuple):
+    """The last round of a study, counted from 0, with the answers that it takes and how often each query is asked."""
+
+    number: int
+    size: int
+    repeats: int
+
+
 class _New(NamedTuple):
     """Answers that one call appends: rows by the number of their ticket, and the slots (of a round) that they fill."""
 
@@ -94,23 +102,33 @@ class Storage:
         with self._access.writing() as connection:
             if connection.execute(self._of(ends)).first():
                 return []
-            current = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).one()
+            current = self._current(connection)
             slots = self._fresh(connection, current, count, in_order)
             if len(slots) < count:
-                lapsed = leases.c.round == current.round, sa.not_(is_out(now, lease))
+                lapsed = leases.c.round == current.number, sa.not_(is_out(now, lease))
                 again = self._of(leases, *lapsed).order_by(leases.c.slot).limit(max(count, SHUFFLED))
-                slots += _drawn([row.slot for row in connection.execute(again)], count - len(slots), in_order)
+                with self._access.undamaged():
+                    back = [int(row.slot) for row in connection.execute(again)]
+                slots += _drawn(back, count - len(slots), in_order)
             if not slots:
-                answered = sa.select(sa.func.count()).where(*self._used(), answers.c.round == current.round)
+                answered = sa.select(sa.func.count()).where(*self._used(), answers.c.round == current.number)
                 return None if connection.execute(answered).scalar_one() == current.size else []
-            given = self._lease(connection, current.round, slots, math.ceil(now + lease))
+            given = self._lease(connection, current.number, slots, math.ceil(now + lease))
             return self._with_queries(connection, given, slots, current)
 
-    def _fresh(self, connection: sa.Connection, current: Any, count: int, in_order: bool) -> list[int]:
+    def _current(self, connection: sa.Connection) -> _Current:
+        found = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).first()
+        with self._access.undamaged():
+            if found is None or int(found.repeats) < 1:
+                raise ValueError("there is no round with questions")
+            return _Current(int(found.round), int(found.size), int(found.repeats))
+
+    def _fresh(self, connection: sa.Connection, current: _Current, count: int, in_order: bool) -> list[int]:
         """Return up to `count` slots that were never handed out; a block is used up before the next one begins."""
-        here = tickets.c.study == self._study, tickets.c.round == current.round
+        here = tickets.c.study == self._study, tickets.c.round == current.number
         last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*here)).scalar_one()
-        start = 0 if last is None else last // SHUFFLED * SHUFFLED
+        with self._access.undamaged():
+            start = 0 if last is None else int(last) // SHUFFLED * SHUFFLED
 
         def free(low: int, high: int) -> list[int]:
             within = sa.select(tickets.c.slot).where(*here, tickets.c.slot >= low, tickets.c.slot < high)
@@ -138,12 +156,13 @@ class Storage:
         return given
 
     def _with_queries(
-        self, connection: sa.Connection, given: list[TicketName], slots: list[int], current: Any
+        self, connection: sa.Connection, given: list[TicketName], slots: list[int], current: _Current
     ) -> list[Ticket]:
         wanted = [slot // current.repeats for slot in slots]
-        here = queries.c.round == current.round, queries.c.query.in_(wanted)
-        x = {row.query: as_vector(row.x, self._n) for row in connection.execute(self._of(queries, *here))}
-        return [Ticket(t, x[i]) for t, i in zip(given, wanted, strict=True)]
+        here = queries.c.round == current.number, queries.c.query.in_(wanted)
+        with self._access.undamaged():
+            x = {row.query: as_vector(row.x, self._n) for row in connection.execute(self._of(queries, *here))}
+            return [Ticket(t, x[i]) for t, i in zip(given, wanted, strict=True)]
 
     def _used(self) -> tuple[Any, ...]:
         return answers.c.study == self._study, sa.not_(answers.c.surplus)

@@ -1,11 +1,10 @@
 """What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
 Problems, rounds, queries, tickets, answers and ends are appended and never changed, but for the end of a study whose
-answers turn out not to be trusted. Leases come and go: each says, in
-whole minutes, until when a question that was handed out is waited for, and is removed with the answer. All that may be
-known about who answered is a number that some answers have in common. Tickets and answers are kept by random numbers,
-without the hidden row numbers of SQLite, and are written again among others: see `scatter`. `mixsense.studies` explains
-the words.
+answers turn out not to be trusted. Leases come and go: each says, in whole minutes, until when a question that was
+handed out is waited for, and is removed with the answer. All that may be known about who answered is a number that some
+answers have in common. Tickets and answers are kept by random numbers, without the hidden row numbers of SQLite, and
+are written again among others: see `scatter`. `mixsense.studies` explains the words.
 
 A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """

@@ -1,0 +1,130 @@
+"""The file of answers: lines of JSON that are only appended, each on the disk before its answers are used."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mixsense.checks import as_reals, one_line, shown, visible
+from mixsense.errors import InvalidInput
+from mixsense.rounds import Asked
+
+HEADER = b'{"mixsense_record": 1'
+"""How a file of answers begins."""
+LARGEST_GROUP = 2**53
+"""Whole numbers up to here are exact as floats."""
+
+
+class RecordFile:
+    """A file of answers of one run.
+
+    Parameters
+    ----------
+    path : path
+        Where it is, or will be.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._end = 0, b""  # what is surely in the file, in bytes, and what has to follow: set together
+
+    @property
+    def waits(self) -> bool:
+        """Whether an interruption or a full disk kept something out of the file."""
+        return bool(self._end[1])
+
+    def append(self, line: dict[str, Any]) -> None:
+        """Write a line; it is on the disk when this returns. After an error it waits for `write`."""
+        size, waiting = self._end
+        self._end = size, waiting + json.dumps(line).encode() + b"\n"
+        self.write(len(waiting))
+
+    def write(self, begun: int | None = None) -> None:
+        """Bring into the file what has to follow; only so many bytes of it may be there already, from another try."""
+        size, text = self._end
+        with self.path.open("ab+") as file:
+            found = os.fstat(file.fileno()).st_size
+            file.seek(size)
+            there = file.read(len(text) + 1)
+            if found < size or not text[:begun].startswith(there):
+                raise OSError(errno.EBUSY, f"it has {found} bytes and had {size}: another program has changed it")
+            file.write(text[len(there) :])
+            file.flush()
+            os.fsync(file.fileno())  # an answer that was paid for survives a crash
+        self._end = size + len(text), b""
+
+    def read(self, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
+        """Return what the file of this run holds, or begin it."""
+        if self.path.exists() and not self.path.is_file():  # a pipe would be waited for, a device has no end
+            raise InvalidInput(f"{self.path} cannot be used as a record (it is not a regular file): give another file")
+        content = self.path.read_bytes() if self.path.exists() else b""
+        size = content.rfind(b"\n") + 1
+        new = not size and HEADER.startswith(content[: len(HEADER)])  # or killed before its first line was whole
+        record = [] if new else self._lines(content[:size], run)
+        if len(content) > size:  # killed while it wrote this line: its answers were never handed on
+            with self.path.open("rb+") as file:
+                file.truncate(size)  # in place: no other line is written again
+                os.fsync(file.fileno())
+        self._end = size, b""
+        if new:
+            self.append({"mixsense_record": 1, "run": run})
+        return record
+
+    def _lines(self, content: bytes, run: dict[str, Any]) -> list[Asked | tuple[Any, Any]]:
+        try:
+            first, *lines = [json.loads(line) for line in content.splitlines()]
+            if first["mixsense_record"] != 1:
+                raise ValueError(f"it has format {shown(first['mixsense_record'])}, this program reads format 1")
+            known = dict(first["run"])
+            doubts = [line["distrusted"] for line in lines if "distrusted" in line]
+            lines = [line for line in lines if "distrusted" not in line]
+            record = [as_asked(**line) if line.get("group") is not None else _pair(**line) for line in lines]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise InvalidInput(
+                f"{self.path} is not a record of answers ({one_line(error, 120)}): give another file"
+            ) from None
+        if known != run:
+            different = sorted(visible(key) for key in {*known, *run} if known.get(key) != run.get(key))
+            raise InvalidInput(
+                f"{self.path} holds the answers of another run ({', '.join(different)} differ): "
+                "use the options of that run, or another file"
+            )
+        if doubts:
+            raise InvalidInput(
+                f"the answers in {self.path} are not to be trusted ({one_line(doubts[0])}): begin another file"
+            )
+        return record
+
+
+def as_asked(queries: Any, answers: Any, group: Any = None) -> Asked:
+    """Return one call of an oracle, with nothing but numbers in it."""
+    X = as_reals("queries", queries, "give (q, n), one row a query")
+    y = as_reals("answers", answers, "give (q, repeats), one row a query", kinds="biuf")  # yes and no are answers
+    if group is not None:
+        group = as_reals("group", group, "give a whole number for each answer")
+        if (group != np.floor(group)).any() or np.abs(group).max(initial=0.0) > LARGEST_GROUP:
+            raise InvalidInput("a group is not a whole number, or too large for one")
+        group = group.astype(np.intp)
+    return Asked.of_round(X, y, group)
+
+
+def as_run(run: Any) -> dict[str, Any]:
+    """Return what identifies a run as the file will have it."""
+    try:
+        if not isinstance(run, dict):
+            raise TypeError("it is not a dict")
+        found: dict[str, Any] = json.loads(json.dumps(run, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        why = one_line(error, 120)
+        raise InvalidInput(f"run cannot be stored as JSON ({why}): give a dict of plain values") from None
+    return found
+
+
+def _pair(queries: Any, answers: Any, group: None = None) -> tuple[Any, Any]:
+    """Return one line of a file from before version 0.3.0, when there were no groups."""
+    return queries, answers
