@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.cli.recover import _telling
 from mixsense.oracles.abilities import Callers, Stoppable, Watchful
 from oracle_contract import check_oracle
 
@@ -401,6 +402,17 @@ def test_no_promise_is_made_of_answers_in_doubt(tmp_path):
         assert words in done.stderr
         assert "goes on" not in done.stderr
         assert "keeps them" not in done.stderr
+
+
+def test_ctrl_c_makes_no_promise_of_answers_in_doubt(tmp_path):
+    oracle = program(SUM + "\nprint(777, flush=True)")
+    kept = ms.RecordedOracle(oracle, tmp_path / "r.jsonl", {})
+    kept(X, 1)
+    words, path = r"without being asked.* begin another file", tmp_path / "r.jsonl"
+    with pytest.raises(ms.OracleError, match=words), _telling(path, kept, oracle), oracle:
+        raise KeyboardInterrupt
+    with program(SUM) as oracle, pytest.raises(KeyboardInterrupt), _telling(None, None, oracle):
+        raise KeyboardInterrupt
 
 
 def test_a_doubt_is_kept_when_another_error_comes_first():

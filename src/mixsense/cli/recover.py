@@ -136,14 +136,18 @@ def _recorded(
 @contextlib.contextmanager
 def _telling(record: Path | None, kept: RecordedOracle | None, asked: Any) -> Iterator[None]:
     """Say where the answers are that came before a failure, and whether they can be used: not where Python has them."""
+    spoilt = f"the answers in {record} are not to be trusted: begin another file"
     try:
         yield
+    except KeyboardInterrupt:  # which promises that a record goes on
+        if (doubt := _doubt(asked)) is None or kept is None or not kept.kept:
+            raise
+        raise OracleError(f"{doubt}; {spoilt}") from None
     except OracleError as error:
         what, count, then = error.data.get("what"), sum(map(len, error.data.get("record", []))), ""
         if _doubt(asked) is not None:
             what = what or str(error)
-            if kept is not None and kept.kept:
-                then = f"; the answers in {record} are not to be trusted: begin another file"
+            then = f"; {spoilt}" if kept is not None and kept.kept else ""
         elif what is None:
             raise
         elif count:
