@@ -166,19 +166,23 @@ def _with_split(
 def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, search: bool) -> EM | None:
     """Fit one model less than L, to compare with: from the fit before, from two models merged, from one left out.
 
-    Without a `search`, the fit before is held against all answers as it is.
+    Without a `search`, or where every model is needed beyond doubt, the fit before is held against all answers as it
+    is.
     """
-    if old is None or (old.fewer is None and not search):
+    if old is None:
         return None
-    before = old.fewer
-    if before is not None and not search:
+    above, shares = old.several, expected.shares(L - 1)
+    before = old.fewer if old.fewer is not None and old.fewer.L == L - 1 else None
+    starts = [merged(above.beta, above.weights), *left_out(above.beta)] if search or before is None else []
+    rough = [_loglik(start, above.sigma, shares, data) for start in starts]
+    all_of_them = _loglik(above.beta, above.sigma, above.weights, data)
+    needed = max(rough, default=-math.inf) < all_of_them - len(data.y)  # a nat for each answer: no model is there twice
+    if before is not None and needed:
         before.score = _score_on(before, data)
         return before
-    above, shares = old.several, expected.shares(L - 1)
-    starts = [merged(above.beta, above.weights), *left_out(above.beta)]
-    starts.sort(key=lambda start: -_loglik(start, above.sigma, shares, data))
-    given = [_From(start, above.sigma, shares, above.rate) for start in starts[: tuning.REFINED_OF_FEWER]]
-    if before is not None and before.L == L - 1:
+    best = np.argsort(-np.array(rough), kind="stable")[: tuning.REFINED_OF_FEWER]
+    given = [_From(starts[i], above.sigma, shares, above.rate) for i in best]
+    if before is not None:
         given.append(_From(before.beta, before.sigma, before.weights, before.rate))
     few = tuning.STEPS_OF_RIVAL
     return max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)

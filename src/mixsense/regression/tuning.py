@@ -180,7 +180,7 @@ LEAST_ANSWERS_TO_SPLIT = 20
 STARTS_OF_MORE = 2
 """Random starts with one model more than there seem to be; each model split in two is a start besides.
 Taste: never swept."""
-REFINED_OF_MORE = 2
+REFINED_OF_MORE = 1
 """This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
 ANSWERS_PER_COEFFICIENT = 2
 """A further model needs this many answers of its own for each of its coefficients.
