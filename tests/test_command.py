@@ -463,3 +463,52 @@ def test_what_a_program_knows_is_hidden_in_what_it_writes(words, monkeypatch):
     with program("input(); sys.exit('no ' + os.environ['LAB_API_KEY'])") as oracle:
         with pytest.raises(ms.OracleError, match=r"last words: no \[LAB_API_KEY\]"):
             oracle(X[:1], 1)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_record_of_a_run_that_was_stopped_while_the_program_ended_is_not_sure(end, tmp_path):
+    args = ["recover", "--command", f"{sys.executable} model.py", "--n", "10", "--gamma", "0.4", "--seed", "1"]
+    args = [sys.executable, "-m", "mixsense", *args, "--record", "r.jsonl", "--quiet"]
+    late = 'open("ended", "w").close(); time.sleep(1.0); print(777, flush=True)'
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE + "\n" + late)
+    with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as running:
+        while not (tmp_path / "ended").exists():
+            assert running.poll() is None, running.communicate()[1]
+            time.sleep(0.01)
+        running.send_signal(end)
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE)
+    again = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
+    if end is signal.SIGINT:  # it was closed to the end all the same
+        assert (again.returncode, again.stdout) == (2, ""), again.stderr
+        assert "are not to be trusted (the program" in again.stderr
+    else:
+        assert (again.returncode, again.stdout[:10]) == (3, "uncertain:"), again.stderr
+        assert "warning: an earlier run with this record was ended by force" in again.stdout
+
+
+def test_ctrl_c_in_a_call_looks_for_a_line_too_many():
+    """The program is one answer behind, and says so at its end only: two lines where one is owed."""
+    code = (
+        "for line in sys.stdin:\n    os.kill(os.getppid(), 2)\n    time.sleep(0.2)\n    print(1, flush=True)\nprint(2)"
+    )
+    oracle = program(code)
+    with pytest.raises(KeyboardInterrupt):
+        oracle(X[:1], 1)
+    assert "without being asked" in oracle.doubt
+    oracle.close()
+    assert oracle.confirmed
+
+
+def test_a_close_that_was_interrupted_goes_on():
+    oracle = program(
+        "input(); print(1, flush=True); sys.stdin.read(); os.kill(os.getppid(), 2); time.sleep(0.2); print(777)"
+    )
+    oracle(X[:1], 1)
+    assert not oracle.confirmed
+    with pytest.raises(KeyboardInterrupt):
+        oracle.close()
+    assert not oracle.confirmed
+    with pytest.raises(ms.OracleError, match="777"):
+        oracle.close()
+    assert oracle.confirmed
+    assert oracle.doubt is not None

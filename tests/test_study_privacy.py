@@ -200,7 +200,7 @@ def test_an_older_file_loses_the_order_of_arrival(old):
     with database.reading() as connection:
         if database.sqlite:
             tables = "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'"
-            assert connection.execute(sa.text(tables)).scalar_one() == 3
+            assert connection.execute(sa.text(tables)).scalar_one() == 4
         else:
             order = connection.execute(sa.text("SELECT ticket FROM mixsense_answers ORDER BY ctid")).scalars().all()
             assert order != sorted(order)

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, OracleError
 
 if TYPE_CHECKING:
     from mixsense.oracles import SimulatedOracle
+    from mixsense.oracles.abilities import Confirming
     from mixsense.rounds import Oracle
 
 
@@ -164,6 +165,21 @@ def simulated(
     # NumPy's seed [s, 0] is its seed s, which draws the queries.
     truth = random_pair(n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
     return SimulatedOracle(truth, 1.0 if sigma is None and not exact else sigma or 0.0, seed=[seed, 2])
+
+
+@contextlib.contextmanager
+def closed(oracle: Confirming, confirm: Callable[[], None]) -> Iterator[None]:
+    """Close an oracle in the end, and call `confirm` if nothing speaks against its answers then."""
+    try:
+        with oracle:
+            yield
+    except KeyboardInterrupt:
+        with contextlib.suppress(OracleError):  # its doubt says the same
+            oracle.close()  # goes on where Ctrl-C may have interrupted it
+        raise
+    finally:
+        if oracle.confirmed and oracle.doubt is None:
+            confirm()
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
 from mixsense.cli.options import named_options, precision, shares
-from mixsense.cli.oracle import Choice, choose, interruptible
+from mixsense.cli.oracle import Choice, choose, closed, interruptible
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 LONGEST_FIRST_LINE = 1_000_000
 """More bytes are not read to find out what a record calls its oracle; such a line has some hundreds."""
+
+UNCONFIRMED = (
+    "an earlier run with this record was ended by force: whether its program wrote a line too many, which shifts all "
+    "answers, was not seen; begin another file to be sure"
+)
+"""Said of a result with answers of such a run."""
 
 
 def recover_command(
@@ -180,15 +187,25 @@ def _recover(
     quiet: bool,
 ) -> Recovery:
     from mixsense.api import recover
-    from mixsense.oracles.abilities import Watchful
+    from mixsense.oracles.abilities import Confirming, Watchful
 
-    closed = asked if isinstance(asked, Watchful) else contextlib.nullcontext()  # before anything is shown
+    end: Any = asked if isinstance(asked, Watchful) else contextlib.nullcontext()
+    if isinstance(asked, Confirming) and kept is not None:
+        end = closed(asked, kept.confirm)
     try:
-        with interruptible(asked), closed:
-            return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+        with interruptible(asked), end:  # closed before anything is shown
+            r = recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+        return _unsure(r) if kept is not None and kept.unconfirmed else r
     finally:
         if kept is not None and kept.kept and (doubt := _doubt(asked)) is not None:
             kept.distrust(doubt)
+
+
+def _unsure(r: Recovery) -> Recovery:
+    """Promise nothing: an earlier run with this record was ended by force."""
+    warnings = [UNCONFIRMED, *r.diagnostics.get("warnings", [])]
+    status = "uncertain" if r.status in ("certified", "single") else r.status
+    return replace(r, status=status, diagnostics={**r.diagnostics, "warnings": warnings})
 
 
 def _show(r: Recovery, truth: Any) -> None:

@@ -19,12 +19,14 @@ from mixsense.features.units import feature_names
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, TOO_MANY_AT_AN_END, Record
+from mixsense.studies.cautions import PROMISES, UNCONFIRMED, with_warnings
 from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.settings import as_json, stored_asking
 from mixsense.studies.storage.access import Access
 from mixsense.studies.storage.catalogue import find_study
+from mixsense.studies.storage.confirmation import Confirmation
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.reports import Counts, Reports
 from mixsense.studies.storage.scatter import TicketName
@@ -53,6 +55,8 @@ class Study:
             asking = stored_asking(json.loads(row.asking), problem.n)
             self.names = feature_names(problem.n, problem.features)
         self._storage = Storage(self._access, problem.n)
+        self.confirmation = Confirmation(self._access)
+        """Which runs are not confirmed: for oracles that may show until they were closed that they were wrong."""
         self._reports = Reports(self._access, problem.n)
         self.problem: dict[str, Any] = json.loads(as_json(problem.to_dict()))
         """The arguments of the run as plain values, `seed` included: ``recover(oracle, **study.problem)``."""
@@ -183,7 +187,7 @@ class Study:
         return StudyProgress(
             name=self.name,
             state=state,
-            status=c.end,
+            status="uncertain" if c.unconfirmed and c.end in PROMISES else c.end,
             round=c.round + 1,
             label=c.label,
             size=c.size,
@@ -195,7 +199,7 @@ class Study:
             gamma=self.problem["gamma"],
             surplus=c.surplus,
             expired=c.expired,
-            warnings=self._at_the_ends(c),
+            warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *self._at_the_ends(c)),
         )
 
     def _at_the_ends(self, c: Counts) -> tuple[str, ...]:
@@ -231,12 +235,13 @@ class Study:
         now = self.progress()
         if end is not None:
             r = self._ended(*end)
-            return replace(r, diagnostics=_with_warnings(r, now.warnings))
+            status = "uncertain" if now.status == "uncertain" else r.status
+            return replace(r, status=status, diagnostics=with_warnings(r, now.warnings))
         where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
         if best is None:
             raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
         missing = f"the study goes on: {where}"
-        return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
+        return replace(best, status="open", diagnostics=with_warnings(best, [missing, *now.warnings]))
 
     def distrust(self, why: str) -> None:
         """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
@@ -289,9 +294,3 @@ def _checked_group(group: Any) -> int | None:
 
 def _minutes() -> float:
     return time.time() / 60
-
-
-def _with_warnings(r: Recovery, more: Sequence[str]) -> dict[str, Any]:
-    if not more:
-        return r.diagnostics
-    return {**r.diagnostics, "warnings": [*more, *r.diagnostics.get("warnings", [])]}
