@@ -18,6 +18,7 @@ import pytest
 import mixsense as ms
 from mixsense.cli.recover import _telling
 from mixsense.oracles.abilities import Callers, Stoppable, Watchful
+from mixsense.oracles.secrets import Secrets
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -512,3 +513,53 @@ def test_a_close_that_was_interrupted_goes_on():
         oracle.close()
     assert oracle.confirmed
     assert oracle.doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("DB_PASSWORD", "hunter2", False),
+        ("SMTP_PASS", "abcdefg", False),
+        ("PGPASSWORD", "hunter2", False),
+        ("MYSQL_PWD", "hunter2", False),
+        ("APITOKEN", "hunter2hunter2", False),
+        ("OPENAI_KEY", "hunter2", False),
+        ("DOOR_PIN", "4711", False),
+        ("DATABASE_URL", "postgresql://lab:hunter2@host/tea", False),
+        ("MIXSENSE_DB", "postgresql://lab:hunter%402@host/tea", False),
+        ("PWD", "/home/hunter2", True),
+        ("OLDPWD", "/home/hunter2", True),
+        ("KEYBOARD", "hunter2", True),
+        ("PASSENGERS", "hunter2", True),
+        ("USE_TOKEN", "true", True),
+    ],
+)
+def test_secrets_of_the_environment_are_hidden_in_what_a_program_writes(name, value, shown, monkeypatch):
+    monkeypatch.setenv(name, value)
+    show = ms.CommandOracle("model")._show
+    said = show(f"cannot log in with {value}", 200)
+    secret = value.rpartition(":")[2].partition("@")[0]
+    assert (secret in said) is shown, said
+    assert "cannot log in with" in said
+    if "@" in value:
+        assert "host/tea" in said  # the rest of an address helps to find what is wrong
+    if "%40" in value:
+        assert "hunter@2" not in show("the password hunter@2 is wrong", 200)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-p", "geheim12"], ["-pgeheim12"], ["--url", "https://u:geheim12@host/"], ["--at=http://u:geheim12@h"]],
+)
+def test_secrets_in_arguments_are_hidden(arguments):
+    show = ms.CommandOracle(["model", *arguments])._show
+    said = show(f"usage: {' '.join(arguments)} geheim12", 200)
+    assert "geheim" not in said
+    assert "usage" in said
+
+
+def test_line_ends_within_a_secret_do_not_show_it():
+    secrets = Secrets()
+    secrets.add("Zq7Kx2Lm9Pw4Rt6Y", "[TOKEN]")
+    for text in ("Zq7Kx2L\nm9Pw4Rt\n6Y", "Z q 7 K x 2 L m 9 P w 4 R t 6 Y", "\u200b".join("Zq7Kx2Lm9Pw4Rt6Y")):
+        assert secrets.show(f"no {text.encode().decode()} here", 200) == "no [TOKEN] here"
