@@ -25,7 +25,7 @@ from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.settings import as_json, stored_asking
 from mixsense.studies.storage.access import Access
-from mixsense.studies.storage.catalogue import find_study
+from mixsense.studies.storage.catalogue import find_study, remove_study
 from mixsense.studies.storage.confirmation import Confirmation
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.reports import Counts, Reports
@@ -282,6 +282,10 @@ class Study:
             why = json.loads(text)
             error = GAVE_UP[why["error"]](str(why["message"]))
         raise error
+
+    def delete(self) -> None:
+        """Remove the study and all its answers, for good: this one, whatever has its name by now."""
+        remove_study(self._database, self._row)
 
     def release(self) -> None:
         """Let all leases run out now: what is out and not answered is handed out again."""

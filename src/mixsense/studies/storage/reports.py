@@ -102,7 +102,7 @@ class Reports:
             found = connection.execute(wanted.where(answers.c.study == self._study).order_by(*order))
             return [
                 {
-                    "ticket": TicketName(row.ticket, row.secret),
+                    "ticket": TicketName(int(row.ticket), None if row.secret is None else int(row.secret)),
                     "round": row.round,
                     "x": x(row.round, row.slot),
                     "answer": float(row.value),

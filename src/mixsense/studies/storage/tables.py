@@ -2,9 +2,9 @@
 
 Problems, rounds, queries, tickets, answers and ends are appended and never changed, but for the end of a study whose
 answers turn out not to be trusted. Unconfirmed runs come and go, and so do leases: each says, in whole minutes, until
-when a question that was handed out is waited for, and is removed with the answer. All that may be known about who answered is a number that some
-answers have in common. Tickets and answers are kept by random numbers, without the hidden row numbers of SQLite, and
-are written again among others: see `scatter`. `mixsense.studies` explains the words.
+when a question that was handed out is waited for, and is removed with the answer. All that may be known about who
+answered is a number that some answers have in common. Tickets and answers are kept by random numbers, without the
+hidden row numbers of SQLite, and are written again among others: see `scatter`. `mixsense.studies` explains the words.
 
 A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """
