@@ -563,3 +563,20 @@ def test_line_ends_within_a_secret_do_not_show_it():
     secrets.add("Zq7Kx2Lm9Pw4Rt6Y", "[TOKEN]")
     for text in ("Zq7Kx2L\nm9Pw4Rt\n6Y", "Z q 7 K x 2 L m 9 P w 4 R t 6 Y", "\u200b".join("Zq7Kx2Lm9Pw4Rt6Y")):
         assert secrets.show(f"no {text.encode().decode()} here", 200) == "no [TOKEN] here"
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["recover", "--command", "nosuch-program", "--n", "3"], "the program 'nosuch-program' is not there"),
+        (["audit", "--command", "./nosuch-program x", "--n", "3"], "the program './nosuch-program' is not there"),
+        (["recover", "--command", f"{sys.executable} model.py"], "say how many inputs the oracle has: give --n"),
+        (["recover", "http://127.0.0.1:1/"], "say how many inputs the oracle has: give --n"),
+        (["recover", "mylab:ask"], "say how many inputs the oracle has: give --n"),
+    ],
+)
+def test_what_is_wrong_with_the_command_line_is_wrong_input(args, words, tmp_path):
+    done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert words in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from mixsense.checks import one_line
 from mixsense.errors import InvalidInput, OracleError
 
 if TYPE_CHECKING:
     from mixsense.oracles import SimulatedOracle
     from mixsense.oracles.abilities import Confirming
+    from mixsense.oracles.command import CommandOracle
     from mixsense.rounds import Oracle
 
 
@@ -74,7 +76,7 @@ KINDS = {
     ),
     "command": Kind(
         "a program with --command",
-        "mixsense.oracles.command:CommandOracle",
+        "mixsense.cli.oracle:program",
         _PROGRAM,
         identity=_program,
         audited=True,
@@ -153,6 +155,20 @@ def own_function(name: str) -> Oracle:
 
     found: Oracle = imported(name, "oracle")
     return found
+
+
+def program(command: str, **settings: Any) -> CommandOracle:
+    """Return the oracle that is a program; one that is not there is wrong input, and costs no run."""
+    import shlex
+    import shutil
+
+    from mixsense.oracles.command import CommandOracle
+
+    oracle = CommandOracle(command, **settings)  # says what is wrong with the command
+    name = shlex.split(command)[0]
+    if shutil.which(name) is None:
+        raise InvalidInput(f"the program {one_line(name, 60)!r} is not there, or cannot be run: give its path")
+    return oracle
 
 
 def simulated(

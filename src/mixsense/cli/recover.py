@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 LONGEST_FIRST_LINE = 1_000_000
 """More bytes are not read to find out what a record calls its oracle; such a line has some hundreds."""
-
+SIMULATED_N = 100
+"""Length of the vectors of a simulation, if it is left out."""
 UNCONFIRMED = (
     "an earlier run with this record was ended by force: whether its program wrote a line too many, which shifts all "
     "answers, was not seen; begin another file to be sure"
@@ -44,7 +45,7 @@ def recover_command(
     ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with a random pair.")] = False,
     command: options.Command = None,
-    n: options.N = 100,
+    n: options.NUnlessSimulated = None,
     k: options.OptionalK = None,
     gamma: options.Gamma = options.DEFAULT_GAMMA,
     sigma: options.Sigma = None,
@@ -78,8 +79,8 @@ def recover_command(
 ) -> None:
     """Recover both vectors behind an oracle; print them as a table, and write them as JSON.
 
-    The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
-    queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
+    The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask --n 60. It
+    takes queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
     two random vectors with --k coefficients (5 if left out) at the distance --gap, and noise --sigma (1 if left out).
     """
     chosen = choose(oracle, simulate=simulate, command=command)
@@ -88,6 +89,10 @@ def recover_command(
     problem |= {"weights": shares(weights), "seed": seed}
     usual = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer, "decoder": decoder}
     problem |= _options_of(entry, usual, named_options(option or []))
+    if n is None:
+        if not simulate:
+            raise InvalidInput("say how many inputs the oracle has: give --n")
+        problem["n"] = n = SIMULATED_N
     check_file(out)
     check_picture(plot)
     check_apart(out=out, plot=plot, record=record)
