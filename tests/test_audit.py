@@ -343,7 +343,7 @@ def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
 def test_the_cost_that_is_stated(monkeypatch, capsys):
     with choose("http://127.0.0.1:9/", audited=True).opened() as oracle:
         assert cost(oracle) == 401
-    with choose(None, audited=True, command="x").opened() as oracle:
+    with choose(None, audited=True, command=sys.executable).opened() as oracle:
         assert cost(oracle) == 329
     monkeypatch.setattr(sys, "argv", ["mixsense", "audit", "--help"])
     with pytest.raises(SystemExit):
