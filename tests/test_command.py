@@ -419,10 +419,10 @@ def test_ctrl_c_makes_no_promise_of_answers_in_doubt(tmp_path):
 def test_a_doubt_is_kept_when_another_error_comes_first():
     """A program that answers one question late, and is stopped on its way: two lines are left where one is owed."""
     code = """
-print(json.loads(input())["x"][0], 777, sep="\\n", end="", flush=True)
+os.write(1, f"{json.loads(input())['x'][0]}\\n777".encode())
 for line in sys.stdin:
     time.sleep(0.2)
-    print("\\n", json.loads(line)["x"][0], end="", flush=True)
+    os.write(1, f"\\n{json.loads(line)['x'][0]}".encode())
 """
     with program(code, settle=0.0) as oracle, pytest.raises(ms.OracleError):
         oracle(X, 1)
