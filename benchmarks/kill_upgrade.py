@@ -39,8 +39,9 @@ WITHOUT_ROWID = {
     "answers tell no order": "mixsense_answers",
     "leases tell no order": "mixsense_leases",
     "tickets have secrets": "mixsense_tickets",
+    "runs are confirmed": "mixsense_unconfirmed",
 }
-"""The tables of an SQLite file that changes write again."""
+"""The tables of an SQLite file that changes write again, or make."""
 
 
 def rows(connection: sa.Connection) -> list[str]:

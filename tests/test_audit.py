@@ -392,7 +392,7 @@ def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
 def test_the_cost_that_is_stated(monkeypatch, capsys):
     with choose("http://127.0.0.1:9/", audited=True).opened() as oracle:
         assert cost(oracle) == 401
-    with choose(None, audited=True, command="x").opened() as oracle:
+    with choose(None, audited=True, command=sys.executable).opened() as oracle:
         assert cost(oracle) == 329
     monkeypatch.setattr(sys, "argv", ["mixsense", "audit", "--help"])
     with pytest.raises(SystemExit):
@@ -566,3 +566,66 @@ def test_all_missing_extras_are_named_at_once(missing, args, install, here, monk
     code, errors = here(*args, "--n", "3")
     assert (code, errors.count("\n")) == (2, 1), errors
     assert install in errors
+
+
+AT_THE_END = """
+open("ended", "w").close()
+time.sleep(1.0)
+print(777, flush=True)
+"""
+
+
+def closing(tmp_path, *more):
+    """Start an audit of a program that writes a line too many at its end; returns it while it waits for that end."""
+    (tmp_path / "model.py").write_text("import time" + SHIFTED + AT_THE_END)
+    args = ["--command", f"{sys.executable} model.py", *PLAIN[:-1], "--skip-preflight", *more]
+    running = subprocess.Popen(command(*args), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "ended").exists():
+        assert running.poll() is None, running.communicate()[1]
+        time.sleep(0.01)
+    return args, running
+
+
+def test_nothing_is_certified_before_the_program_has_ended(tmp_path):
+    args, running = closing(tmp_path)
+    study = ms.load_study(tmp_path / "mixsense.db", "audit")
+    r, now = study.result(), study.progress()  # what another process sees meanwhile
+    running.kill()
+    running.communicate()
+    assert (r.status, now.state, now.status) == ("uncertain", "ended", "uncertain")
+    assert "a line too many" in r.diagnostics["warnings"][0]
+    assert "a line too many" in now.warnings[0]
+    again = audit(*args, cwd=tmp_path)  # nobody will ever see that line
+    assert again.returncode == 3, again.stderr
+    assert "warning: a run of this study goes on, or was ended by force" in again.stdout
+    (tmp_path / "model.py").write_text(SHIFTED)
+    assert audit(*args, "--name", "mended", cwd=tmp_path).returncode == 0
+    mended = ms.load_study(tmp_path / "mixsense.db", "mended")
+    assert (mended.result().status, mended.progress().warnings) == ("certified", ())
+
+
+def test_ctrl_c_while_the_program_ends_hides_no_line_too_many(tmp_path):
+    args, running = closing(tmp_path)
+    running.send_signal(signal.SIGINT)
+    assert "wrote '777' without being asked" in running.communicate(timeout=60)[1]
+    again = audit(*args, cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (1, ""), again.stderr
+    assert "the study 'audit' cannot go on" in again.stderr
+
+
+def test_a_killed_audit_of_a_program_that_repeats_ids_stays_sure(tmp_path):
+    named = """
+import json, os, random, sys
+rng = random.Random(1)
+for i, line in enumerate(sys.stdin):
+    if i == 20 and sys.argv[1:]:
+        os.kill(os.getppid(), 9)
+    query = json.loads(line)
+    print(json.dumps({"id": query["id"], "y": 4 * rng.choice(query["x"][:2]) + rng.gauss(0, 0.3)}), flush=True)
+"""
+    (tmp_path / "model.py").write_text(named.replace("sys.argv[1:]", "True"))
+    args = ["--command", f"{sys.executable} model.py", *PLAIN[:-1], "--skip-preflight"]
+    assert audit(*args, cwd=tmp_path).returncode == -signal.SIGKILL
+    (tmp_path / "model.py").write_text(named)
+    again = audit(*args, cwd=tmp_path)
+    assert (again.returncode, "20 answers are there already" in again.stderr) == (0, True), again.stderr

@@ -254,7 +254,7 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:ask", "--option", "m=9"], 2, "--option m does not go with --method frugal: it takes steer"),
         (["lab:ask", "--no-steer", "--option", "steer=true"], 2, "--steer and --option steer are the same"),
         (["lab:ask", *SMALL, "--decoder", "magic"], 2, "decoder is 'magic': give 'basis_pursuit'"),
-        (["lab:ask", "--method", "paper"], 2, "k is missing: method='paper' asks"),
+        (["lab:ask", "--n", "9", "--method", "paper"], 2, "k is missing: method='paper' asks"),
         (["lab:late", *SMALL], 1, "; the 60 answers received before are lost: --record FILE keeps them"),
         (["lab:late", *SMALL, "--record", "l.jsonl"], 1, "the 60 answers received before are in l.jsonl, the same"),
         (["lab:ask", *SMALL, "--max-queries", "10"], 1, "nothing was asked"),

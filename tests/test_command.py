@@ -18,6 +18,7 @@ import pytest
 import mixsense as ms
 from mixsense.cli.recover import _telling
 from mixsense.oracles.abilities import Callers, Stoppable, Watchful
+from mixsense.oracles.secrets import Secrets
 from oracle_contract import check_oracle
 
 X = np.arange(12.0).reshape(4, 3)
@@ -418,10 +419,10 @@ def test_ctrl_c_makes_no_promise_of_answers_in_doubt(tmp_path):
 def test_a_doubt_is_kept_when_another_error_comes_first():
     """A program that answers one question late, and is stopped on its way: two lines are left where one is owed."""
     code = """
-print(json.loads(input())["x"][0], 777, sep="\\n", end="", flush=True)
+os.write(1, f"{json.loads(input())['x'][0]}\\n777".encode())
 for line in sys.stdin:
     time.sleep(0.2)
-    print("\\n", json.loads(line)["x"][0], end="", flush=True)
+    os.write(1, f"\\n{json.loads(line)['x'][0]}".encode())
 """
     with program(code, settle=0.0) as oracle, pytest.raises(ms.OracleError):
         oracle(X, 1)
@@ -463,3 +464,119 @@ def test_what_a_program_knows_is_hidden_in_what_it_writes(words, monkeypatch):
     with program("input(); sys.exit('no ' + os.environ['LAB_API_KEY'])") as oracle:
         with pytest.raises(ms.OracleError, match=r"last words: no \[LAB_API_KEY\]"):
             oracle(X[:1], 1)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_record_of_a_run_that_was_stopped_while_the_program_ended_is_not_sure(end, tmp_path):
+    args = ["recover", "--command", f"{sys.executable} model.py", "--n", "10", "--gamma", "0.4", "--seed", "1"]
+    args = [sys.executable, "-m", "mixsense", *args, "--record", "r.jsonl", "--quiet"]
+    late = 'open("ended", "w").close(); time.sleep(1.0); print(777, flush=True)'
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE + "\n" + late)
+    with subprocess.Popen(args, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as running:
+        while not (tmp_path / "ended").exists():
+            assert running.poll() is None, running.communicate()[1]
+            time.sleep(0.01)
+        running.send_signal(end)
+    (tmp_path / "model.py").write_text(HEAD + MIXTURE)
+    again = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
+    if end is signal.SIGINT:  # it was closed to the end all the same
+        assert (again.returncode, again.stdout) == (2, ""), again.stderr
+        assert "are not to be trusted (the program" in again.stderr
+    else:
+        assert (again.returncode, again.stdout[:10]) == (3, "uncertain:"), again.stderr
+        assert "warning: an earlier run with this record was ended by force" in again.stdout
+
+
+def test_ctrl_c_in_a_call_looks_for_a_line_too_many():
+    """The program is one answer behind, and says so at its end only: two lines where one is owed."""
+    code = (
+        "for line in sys.stdin:\n    os.kill(os.getppid(), 2)\n    time.sleep(0.2)\n    print(1, flush=True)\nprint(2)"
+    )
+    oracle = program(code)
+    with pytest.raises(KeyboardInterrupt):
+        oracle(X[:1], 1)
+    assert "without being asked" in oracle.doubt
+    oracle.close()
+    assert oracle.confirmed
+
+
+def test_a_close_that_was_interrupted_goes_on():
+    oracle = program(
+        "input(); print(1, flush=True); sys.stdin.read(); os.kill(os.getppid(), 2); time.sleep(0.2); print(777)"
+    )
+    oracle(X[:1], 1)
+    assert not oracle.confirmed
+    with pytest.raises(KeyboardInterrupt):
+        oracle.close()
+    assert not oracle.confirmed
+    with pytest.raises(ms.OracleError, match="777"):
+        oracle.close()
+    assert oracle.confirmed
+    assert oracle.doubt is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("DB_PASSWORD", "hunter2", False),
+        ("SMTP_PASS", "abcdefg", False),
+        ("PGPASSWORD", "hunter2", False),
+        ("MYSQL_PWD", "hunter2", False),
+        ("APITOKEN", "hunter2hunter2", False),
+        ("OPENAI_KEY", "hunter2", False),
+        ("DOOR_PIN", "4711", False),
+        ("DATABASE_URL", "postgresql://lab:hunter2@host/tea", False),
+        ("MIXSENSE_DB", "postgresql://lab:hunter%402@host/tea", False),
+        ("PWD", "/home/hunter2", True),
+        ("OLDPWD", "/home/hunter2", True),
+        ("KEYBOARD", "hunter2", True),
+        ("PASSENGERS", "hunter2", True),
+        ("USE_TOKEN", "true", True),
+    ],
+)
+def test_secrets_of_the_environment_are_hidden_in_what_a_program_writes(name, value, shown, monkeypatch):
+    monkeypatch.setenv(name, value)
+    show = ms.CommandOracle("model")._show
+    said = show(f"cannot log in with {value}", 200)
+    secret = value.rpartition(":")[2].partition("@")[0]
+    assert (secret in said) is shown, said
+    assert "cannot log in with" in said
+    if "@" in value:
+        assert "host/tea" in said  # the rest of an address helps to find what is wrong
+    if "%40" in value:
+        assert "hunter@2" not in show("the password hunter@2 is wrong", 200)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-p", "geheim12"], ["-pgeheim12"], ["--url", "https://u:geheim12@host/"], ["--at=http://u:geheim12@h"]],
+)
+def test_secrets_in_arguments_are_hidden(arguments):
+    show = ms.CommandOracle(["model", *arguments])._show
+    said = show(f"usage: {' '.join(arguments)} geheim12", 200)
+    assert "geheim" not in said
+    assert "usage" in said
+
+
+def test_line_ends_within_a_secret_do_not_show_it():
+    secrets = Secrets()
+    secrets.add("Zq7Kx2Lm9Pw4Rt6Y", "[TOKEN]")
+    for text in ("Zq7Kx2L\nm9Pw4Rt\n6Y", "Z q 7 K x 2 L m 9 P w 4 R t 6 Y", "\u200b".join("Zq7Kx2Lm9Pw4Rt6Y")):
+        assert secrets.show(f"no {text.encode().decode()} here", 200) == "no [TOKEN] here"
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["recover", "--command", "nosuch-program", "--n", "3"], "the program 'nosuch-program' is not there"),
+        (["audit", "--command", "./nosuch-program x", "--n", "3"], "the program './nosuch-program' is not there"),
+        (["recover", "--command", f"{sys.executable} model.py"], "say how many inputs the oracle has: give --n"),
+        (["recover", "http://127.0.0.1:1/"], "say how many inputs the oracle has: give --n"),
+        (["recover", "mylab:ask"], "say how many inputs the oracle has: give --n"),
+    ],
+)
+def test_what_is_wrong_with_the_command_line_is_wrong_input(args, words, tmp_path):
+    done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert words in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -194,3 +196,37 @@ def test_what_a_call_left_half_in_the_file_can_be_distrusted(tmp_path):
     with pytest.raises(ms.OracleError, match="too many"):
         recorded(X[:3], 1)
     assert (recorded.count, recorded.reused, recorded.kept) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("room", [1, 5, 20])
+def test_a_torn_note_not_to_trust_still_counts(tmp_path, room):
+    """On a full disk the note is torn: no later run takes the answers all the same."""
+    code = """
+import resource, signal, sys, numpy as np, mixsense as ms
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+oracle = ms.RecordedOracle(lambda X, repeats: np.ones((len(X), repeats)), "r.jsonl", {"a": 1})
+oracle(np.eye(2), 1)
+limit = open("r.jsonl", "rb").seek(0, 2) + int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    oracle.distrust("a line too many")
+except ms.OracleError as error:
+    print(error)
+"""
+    args = [sys.executable, "-c", code, str(room)]
+    done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("a line too many; and this cannot be noted in r.jsonl (")
+    for _ in range(2):
+        with pytest.raises(ms.InvalidInput, match="not to be trusted"):
+            ms.RecordedOracle(lambda X, repeats: np.ones((len(X), repeats)), tmp_path / "r.jsonl", {"a": 1})
+
+
+def test_a_whole_note_not_to_trust_counts(tmp_path):
+    def ones(X, repeats):
+        return np.ones((len(X), repeats))
+
+    oracle = ms.RecordedOracle(ones, tmp_path / "r.jsonl", {})
+    oracle(np.eye(2), 1)
+    oracle.distrust("a line too many")
+    with pytest.raises(ms.InvalidInput, match=r"not to be trusted \(a line too many\)"):
+        ms.RecordedOracle(ones, tmp_path / "r.jsonl", {})

@@ -10,6 +10,7 @@ import pytest
 
 import mixsense as ms
 from mixsense.rounds import Steps
+from mixsense.studies.registry import delete_study
 from study_cases import one_line
 
 pytest_plugins = ["study_storages"]
@@ -242,3 +243,20 @@ def test_a_method_that_breaks_loses_no_answer(study, command, monkeypatch):
         assert (study.progress().state, study.progress().total) == ("ready", size)
     assert study.ask() is not None  # the same object, and any other, goes on
     assert study.progress().round == 2
+
+
+def test_delete_removes_the_study_that_it_asked_about(command, tmp_path, monkeypatch):
+    """Somebody else removes it and creates another one of its name while the question stands there."""
+    ms.create_study("mixsense.db", "tea", 3, sigma=1.0, seed=1).close()
+
+    def confirm(_):
+        delete_study("mixsense.db", "tea")
+        other = ms.create_study("mixsense.db", "tea", 3, sigma=1.0, seed=2)
+        other.tell(other.ask().id, 1.0)
+        return True
+
+    monkeypatch.setattr("typer.confirm", confirm)
+    code, out, err = command("delete", "tea")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "has been deleted" in err
+    assert ms.load_study("mixsense.db", "tea").progress().total == 1

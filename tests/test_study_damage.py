@@ -36,6 +36,8 @@ DAMAGE = {
             "UPDATE mixsense_studies SET problem = 'null'",
             "UPDATE mixsense_studies SET problem = x'ff00'",
             'UPDATE mixsense_studies SET problem = replace(problem, \'"n": 3\', \'"n": "x"\')',
+            "UPDATE mixsense_studies SET problem = replace(hex(zeroblob(50000)), '0', '[')",
+            "UPDATE mixsense_studies SET asking = replace(hex(zeroblob(50000)), '0', '[')",
             "UPDATE mixsense_studies SET asking = '{'",
             "UPDATE mixsense_studies SET asking = '{}'",
             "UPDATE mixsense_studies SET asking = '7'",
@@ -64,6 +66,10 @@ DAMAGE = {
     "UPDATE mixsense_tickets SET slot = 'first'": {"ask"},
     "UPDATE mixsense_answers SET value = 'high'": ALL - {"progress"},
     "UPDATE mixsense_answers SET round = 'first'": {"answers", "export"},
+    "INSERT INTO mixsense_ends SELECT study, 'failed', replace(hex(zeroblob(50000)), '0', '[') FROM mixsense_studies": {
+        "result"
+    },
+    "UPDATE mixsense_tickets SET secret = 'x'": {"answers", "export"},
     **{
         f"INSERT INTO mixsense_ends SELECT study, '{status}', '{text}' FROM mixsense_studies": {"result"}
         for status, text in [
@@ -109,6 +115,19 @@ def test_damaged_rows_are_one_line(answered, tmp_path, damage, noticed):
         text = one_line(error)
         assert "study 'tea' in sqlite:///" in text
         assert "is damaged" in text
+        assert "high" not in text  # nothing of what is stored
+
+
+def test_a_damaged_answer_that_is_written_again_is_one_line(tmp_path):
+    study = ms.create_study(tmp_path / "tea.db", "tea", **TINY)
+    first, second = study.ask_many(2)
+    study.tell(first.id, 1.0)
+    with closing(sqlite3.connect(tmp_path / "tea.db")) as connection, connection:
+        connection.execute("UPDATE mixsense_answers SET value = 'high'")
+    with pytest.raises(ms.StudyError, match=r"is damaged, .*\(ValueError\)") as caught:
+        study.tell(second.id, 2.0)
+    assert "high" not in one_line(caught.value)
+    assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
 
 
 @pytest.mark.parametrize("broken", ["_drawn", "insert_scattered"])

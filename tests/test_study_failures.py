@@ -21,6 +21,7 @@ from mixsense import sqlite
 from mixsense.rounds import Asked
 from mixsense.studies import study as study_module
 from mixsense.studies.files import import_answers
+from mixsense.studies.registry import list_studies
 from mixsense.studies.storage import database as database_module
 from study_cases import SMALL, one_line
 
@@ -110,7 +111,7 @@ def test_a_commit_that_waits_in_vain_stores_nothing_and_says_so(tmp_path, monkey
     with closing(sqlite3.connect(tmp_path / "a.db")) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM mixsense_answers").fetchone()
-        with pytest.raises(ms.StudyError, match="nothing was stored by this call"):
+        with pytest.raises(ms.StudyError, match="nothing was stored by this step"):
             study.tell(q.id, 6.5)
     assert study.progress().total == 0
     assert study.tell(q.id, 6.5) == "taken"
@@ -221,3 +222,23 @@ def test_kills_in_every_verb_lose_nothing(storage, request):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("in all: {'kills': 12, 'lost': 0, 'elsewhere': 0, 'torn': 0}\n")
+
+
+def test_a_failure_to_read_says_nothing_of_what_was_stored(tmp_path, monkeypatch):
+    """The study is stored, the look at it fails: whoever reads that nothing was stored would create it twice."""
+
+    def failing(database, name):
+        with database.reading():
+            raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("mixsense.studies.study.find_study", failing)
+        with pytest.raises(ms.StudyError, match=r"the study 'tea' was created.*disk I/O error") as caught:
+            ms.create_study(tmp_path / "a.db", "tea", **SMALL)
+    assert "nothing was stored" not in one_line(caught.value)
+    assert list_studies(tmp_path / "a.db") == ["tea"]
+    study = ms.load_study(tmp_path / "a.db", "tea")
+    monkeypatch.setattr(study._reports, "counts", lambda *_: failing(study._database, "tea"))
+    with pytest.raises(ms.StudyError, match="what is stored stays"):
+        ms.run_study(study, lambda X, repeats: X[:, :1] + np.zeros((1, repeats)), workers=1, progress=lambda _: None)
+    assert ms.load_study(tmp_path / "a.db", "tea").progress().total == 1

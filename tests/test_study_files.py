@@ -256,3 +256,37 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
 def test_every_formula_is_made_harmless():
     for cell in ("=1", "+1", "-1", "@a", "\ta", "\ra"):
         assert harmless(cell) == f"'{cell}"
+
+
+def strange_columns():
+    """Columns that Parquet can hold and Python cannot."""
+    at = pa.py_buffer(np.array([0, 2], dtype=np.int32).tobytes())
+    yield "text that is not UTF-8", pa.Array.from_buffers(pa.string(), 1, [None, at, pa.py_buffer(b"\xff\xfe")])
+    late = pa.array([2**61], pa.int64())
+    for kind in (pa.timestamp("ms"), pa.timestamp("us"), pa.date64(), pa.duration("s")):
+        yield str(kind), late.cast(kind, safe=False)
+    yield "fields of one name", pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
+
+
+@pytest.mark.parametrize("column", [pytest.param(column, id=name) for name, column in strange_columns()])
+def test_columns_that_python_cannot_hold_are_one_line(tmp_path, column):
+    study = ms.create_study(tmp_path / "a.db", "tea", **TINY)
+    question = study.ask()
+    tables = [{"id": [question.id], "answer": column}, {"id": [question.id], "answer": [1.0], "x0": column}]
+    if column.type == pa.string():
+        tables.append({"id": column, "answer": [1.0]})
+    for table in tables:
+        pq.write_table(pa.table(table), tmp_path / "t.parquet")
+        with pytest.raises(ms.InvalidInput, match=r"t\.parquet, column '\w+': it cannot be read") as caught:
+            import_answers(study, tmp_path / "t.parquet")
+        assert "nothing was stored" in one_line(caught.value)
+    assert study.progress().total == 0
+
+
+@pytest.mark.parametrize("path", ["a\0.csv", "a\0.parquet"])
+def test_a_path_with_a_nul_is_one_line(tmp_path, path):
+    study = ms.create_study(tmp_path / "a.db", "tea", **TINY)
+    for use in (import_answers, export_answers, export_open):
+        with pytest.raises(ms.InvalidInput, match=r"the file 'a\\x00\.") as caught:
+            use(study, path)
+        one_line(caught.value)

@@ -200,7 +200,7 @@ def test_an_older_file_loses_the_order_of_arrival(old):
     with database.reading() as connection:
         if database.sqlite:
             tables = "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'"
-            assert connection.execute(sa.text(tables)).scalar_one() == 3
+            assert connection.execute(sa.text(tables)).scalar_one() == 4
         else:
             order = connection.execute(sa.text("SELECT ticket FROM mixsense_answers ORDER BY ctid")).scalars().all()
             assert order != sorted(order)
@@ -247,6 +247,14 @@ def test_a_log_that_somebody_reads_is_said_to_hold_what_was_deleted(tmp_path, mo
         one_line(caught.value)
 
 
+def test_a_file_that_is_given_as_an_address_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ms.InvalidInput, match="uri=") as caught:
+        ms.create_study("sqlite:///file:u.db?mode=rwc&uri=true", "tea", **SMALL)
+    one_line(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_new_file_is_its_owner_s_alone(tmp_path):
     before = os.umask(0o022)
     try:
@@ -256,6 +264,9 @@ def test_a_new_file_is_its_owner_s_alone(tmp_path):
         os.chmod(tmp_path / "shared.db", 0o660)
         ms.create_study(tmp_path / "shared.db", "tea", **SMALL).close()
         assert (tmp_path / "shared.db").stat().st_mode & 0o777 == 0o660  # what the user chose stays
+        (tmp_path / "link.db").symlink_to(tmp_path / "behind.db")
+        ms.create_study(tmp_path / "link.db", "tea", **SMALL).close()
+        assert (tmp_path / "behind.db").stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
 
@@ -269,7 +280,7 @@ def test_a_failure_to_store_does_not_show_the_answer(empty):
             refuse = "ALTER TABLE mixsense_answers ADD CONSTRAINT no CHECK (value < 0)"
         connection.execute(sa.text(refuse))
     q, value = study.ask(), 49.125 + 12.28125
-    with pytest.raises(ms.StudyError, match="nothing was stored by this call") as caught:
+    with pytest.raises(ms.StudyError, match="nothing was stored by this step") as caught:
         study.tell(q.id, value)
     one_line(caught.value)
     assert str(value) not in "".join(traceback.format_exception(caught.value))

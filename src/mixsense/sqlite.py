@@ -74,6 +74,7 @@ def make_private(path: str) -> None:
     The journal and the log of an SQLite file have the rights of the file.
     """
     try:
+        path = os.path.realpath(path)  # a link may lead to a file that is not there yet
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError:  # it is there, or SQLite says why it cannot be made
         pass

@@ -11,6 +11,7 @@ import typer
 
 from mixsense.checks import require_all
 from mixsense.cli import options
+from mixsense.cli.audit_run import run_audit
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, precision, shares
@@ -119,7 +120,7 @@ def audit_command(
         elif not silent:
             _tell_resumed(study)
         with contextlib.closing(study):
-            r = _run(study, oracle, endpoint.get("concurrency", WORKERS) if chosen.kind.parallel else 1, quiet)
+            r = run_audit(study, oracle, endpoint.get("concurrency", WORKERS) if chosen.kind.parallel else 1, quiet)
             _show(study, r, out, as_json, quiet)
     raise typer.Exit(BY_STATUS[r.status])
 
@@ -240,32 +241,6 @@ def _tell_resumed(study: Study) -> None:
     if study.notes.get("preflight"):
         typer.echo(Preflight.from_dict(study.notes["preflight"]).summary() + "\n  (made when the study began)")
     typer.echo(f"{study.progress().total:,} answers are there already", err=True)
-
-
-def _run(study: Study, oracle: Any, workers: int, quiet: bool) -> Recovery:
-    from mixsense.studies.run import run_study
-
-    try:
-        try:
-            with interruptible(oracle), oracle:  # closed before anything is shown: it may still say that all was wrong
-                return run_study(study, oracle, workers=workers, progress=not quiet)
-        finally:
-            _refuse_doubtful(study, oracle)
-    except KeyboardInterrupt:
-        total = study.progress().total
-        typer.echo(f"mixsense: {total:,} answers are stored; the same command goes on from there", err=True)
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-
-
-def _refuse_doubtful(study: Study, oracle: Any) -> None:
-    """End a study for good if its answers may belong to other questions: neither this run nor a later one shows it."""
-    from mixsense.oracles.abilities import Watchful
-
-    if not isinstance(oracle, Watchful) or oracle.doubt is None or not study.progress().total:
-        return
-    why = f"{oracle.doubt}; the study {study.name!r} cannot go on: mend that, and begin another one with --name"
-    study.distrust(why)
-    raise OracleError(why)
 
 
 def _show(study: Study, r: Recovery, out: Path | None, as_json: bool, quiet: bool) -> None:

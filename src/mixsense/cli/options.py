@@ -15,8 +15,9 @@ DEFAULT_DB = "mixsense.db"
 DEFAULT_GAMMA = str(DEFAULTS["gamma"])
 
 
-def _n() -> Any:
-    return typer.Option("--n", help="Length of the vectors: the number of inputs that the oracle has.")
+def _n(default: str | bool = True) -> Any:
+    text = "Length of the vectors: the number of inputs that the oracle has."
+    return typer.Option("--n", help=text, show_default=default)
 
 
 def _k() -> Any:
@@ -41,6 +42,7 @@ def _weights(default: str) -> Any:
 # The problem.
 N = Annotated[int, _n()]
 OptionalN = Annotated[int | None, _n()]
+NUnlessSimulated = Annotated[int | None, _n("100 with --simulate, else none")]
 K = Annotated[int, _k()]
 OptionalK = Annotated[int | None, _k()]
 Gamma = Annotated[str, _gamma()]

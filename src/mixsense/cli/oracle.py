@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from mixsense.errors import InvalidInput
+from mixsense.checks import one_line
+from mixsense.errors import InvalidInput, OracleError
 
 if TYPE_CHECKING:
     from mixsense.oracles import SimulatedOracle
+    from mixsense.oracles.abilities import Confirming
+    from mixsense.oracles.command import CommandOracle
     from mixsense.rounds import Oracle
 
 
@@ -73,7 +76,7 @@ KINDS = {
     ),
     "command": Kind(
         "a program with --command",
-        "mixsense.oracles.command:CommandOracle",
+        "mixsense.cli.oracle:program",
         _PROGRAM,
         identity=_program,
         audited=True,
@@ -154,6 +157,20 @@ def own_function(name: str) -> Oracle:
     return found
 
 
+def program(command: str, **settings: Any) -> CommandOracle:
+    """Return the oracle that is a program; one that is not there is wrong input, and costs no run."""
+    import shlex
+    import shutil
+
+    from mixsense.oracles.command import CommandOracle
+
+    oracle = CommandOracle(command, **settings)  # says what is wrong with the command
+    name = shlex.split(command)[0]
+    if shutil.which(name) is None:
+        raise InvalidInput(f"the program {one_line(name, 60)!r} is not there, or cannot be run: give its path")
+    return oracle
+
+
 def simulated(
     _: bool,
     *,
@@ -175,6 +192,21 @@ def simulated(
     # NumPy's seed [s, 0] is its seed s, which draws the queries.
     truth = random_models(hidden, n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
     return SimulatedOracle(truth, 1.0 if sigma is None and not exact else sigma or 0.0, given, seed=[seed, 2])
+
+
+@contextlib.contextmanager
+def closed(oracle: Confirming, confirm: Callable[[], None]) -> Iterator[None]:
+    """Close an oracle in the end, and call `confirm` if nothing speaks against its answers then."""
+    try:
+        with oracle:
+            yield
+    except KeyboardInterrupt:
+        with contextlib.suppress(OracleError):  # its doubt says the same
+            oracle.close()  # goes on where Ctrl-C may have interrupted it
+        raise
+    finally:
+        if oracle.confirmed and oracle.doubt is None:
+            confirm()
 
 
 @contextlib.contextmanager

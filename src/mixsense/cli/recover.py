@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
 from mixsense.cli.options import named_options, number_of_models, precision, shares
-from mixsense.cli.oracle import Choice, choose, interruptible
+from mixsense.cli.oracle import Choice, choose, closed, interruptible
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 LONGEST_FIRST_LINE = 1_000_000
 """More bytes are not read to find out what a record calls its oracle; such a line has some hundreds."""
+SIMULATED_N = 100
+"""Length of the vectors of a simulation, if it is left out."""
+UNCONFIRMED = (
+    "an earlier run with this record was ended by force: whether its program wrote a line too many, which shifts all "
+    "answers, was not seen; begin another file to be sure"
+)
+"""Said of a result with answers of such a run."""
 
 
 def recover_command(
@@ -37,7 +45,7 @@ def recover_command(
     ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Ask a simulated oracle with random vectors.")] = False,
     command: options.Command = None,
-    n: options.N = 100,
+    n: options.NUnlessSimulated = None,
     k: options.OptionalK = None,
     gamma: options.Gamma = options.DEFAULT_GAMMA,
     sigma: options.Sigma = None,
@@ -72,10 +80,10 @@ def recover_command(
 ) -> None:
     """Recover the vectors behind an oracle; print them as a table, and write them as JSON.
 
-    The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask. It takes
-    queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are as
-    many random vectors as --models says (2 if auto), with --k coefficients (5 if left out) at the distance --gap, with
-    the shares that --weights gives (equal if it gives no numbers) and noise --sigma (1 if left out).
+    The oracle is a Python function, found like an import from the current folder: mixsense recover mylab:ask --n 60. It
+    takes queries, a (q, n) array, and repeats, and returns the (q, repeats) array of answers. With --simulate there are
+    as many random vectors as --models says (2 if auto), with --k coefficients (5 if left out) at the distance --gap,
+    with the shares that --weights gives (equal if it gives no numbers) and noise --sigma (1 if left out).
     """
     chosen = choose(oracle, simulate=simulate, command=command)
     entry = entry_of(method)
@@ -83,6 +91,10 @@ def recover_command(
     problem |= {"models": number_of_models(models), "weights": shares(weights), "seed": seed}
     usual = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer, "decoder": decoder}
     problem |= _options_of(entry, usual, named_options(option or []))
+    if n is None:
+        if not simulate:
+            raise InvalidInput("say how many inputs the oracle has: give --n")
+        problem["n"] = n = SIMULATED_N
     check_file(out)
     check_picture(plot)
     check_apart(out=out, plot=plot, record=record)
@@ -197,15 +209,25 @@ def _recover(
     quiet: bool,
 ) -> Recovery:
     from mixsense.api import recover
-    from mixsense.oracles.abilities import Watchful
+    from mixsense.oracles.abilities import Confirming, Watchful
 
-    closed = asked if isinstance(asked, Watchful) else contextlib.nullcontext()  # before anything is shown
+    end: Any = asked if isinstance(asked, Watchful) else contextlib.nullcontext()
+    if isinstance(asked, Confirming) and kept is not None:
+        end = closed(asked, kept.confirm)
     try:
-        with interruptible(asked), closed:
-            return recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+        with interruptible(asked), end:  # closed before anything is shown
+            r = recover(ask, max_queries=max_queries, progress=not quiet, **problem)
+        return _unsure(r) if kept is not None and kept.unconfirmed else r
     finally:
         if kept is not None and kept.kept and (doubt := _doubt(asked)) is not None:
             kept.distrust(doubt)
+
+
+def _unsure(r: Recovery) -> Recovery:
+    """Promise nothing: an earlier run with this record was ended by force."""
+    warnings = [UNCONFIRMED, *r.diagnostics.get("warnings", [])]
+    status = "uncertain" if r.status in ("certified", "single") else r.status
+    return replace(r, status=status, diagnostics={**r.diagnostics, "warnings": warnings})
 
 
 def _show(r: Recovery, truth: Any) -> None:

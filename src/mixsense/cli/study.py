@@ -165,12 +165,11 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
 ) -> None:
     """Remove a study and all its answers, for good."""
-    from mixsense.studies.registry import delete_study
-
-    now = _load(db, name).progress()
+    study = _load(db, name)
+    now = study.progress()
     if not yes and not typer.confirm(f"Remove {name!r} and its {now.total + now.surplus:,} answers for good?"):
         raise typer.Exit(ExitCode.FAILED)
-    delete_study(db, name)
+    study.delete()  # the one that was asked about, and no other that got its name meanwhile
     typer.echo(f"removed {name!r}")
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
+from numpy.typing import ArrayLike
+
+from mixsense.arrays import Array
 from mixsense.rounds import Oracle
 
 
@@ -42,3 +45,18 @@ class Watchful(AbstractContextManager[Any], Protocol):
     @property
     def doubt(self) -> str | None:
         """Why the answers so far cannot be trusted; None if nothing speaks against them. Final once it is closed."""
+
+
+@runtime_checkable
+class Confirming(Watchful, Protocol):
+    """An oracle whose answers may turn out to be wrong until it was closed and everything was looked at."""
+
+    def __call__(self, queries: ArrayLike, repeats: int) -> Array:
+        """Answer each query `repeats` times; returns (q, repeats)."""
+
+    def close(self) -> None:
+        """Look at everything; if this is interrupted, calling it again goes on."""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether nothing can come any more that would show an answer so far to be wrong."""

@@ -19,7 +19,6 @@ from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput, OracleError, Surplus
 from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
-from mixsense.oracles.retrying import Halted
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 
@@ -55,6 +54,9 @@ class CommandOracle:
         Answers given so far.
     doubt : str or None
         Why the answers so far cannot be trusted: a line too many was seen.
+    confirmed : bool
+        Whether no line can come any more that would show an answer to be wrong: the program repeats the ids, or it has
+        ended and everything that it wrote was looked at.
 
     Notes
     -----
@@ -99,8 +101,9 @@ class CommandOracle:
         self._lock = threading.Lock()
         self._halts: set[threading.Event] = set()
         self._program: Program | None = None
-        self._repeats_ids = self._closed = False
+        self._repeats_ids = self._closed = self._owes = False
         self.count = 0
+        self.confirmed = True
         self.doubt: str | None = None
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
@@ -132,18 +135,29 @@ class CommandOracle:
 
     def _give_up(self, error: BaseException) -> None:
         """End the program after a failure: what it writes later belongs to no question."""
-        program, self._program = self._program, None
-        if program is None:
+        if self._program is None:
             return
-        # One that was stopped on its way may still write the answer that it owes: one line, not two.
-        left = program.end(PATIENCE if isinstance(error, Halted) else 0.0)
-        surplus = error if isinstance(error, Surplus) else self._surplus(left[-1]) if len(left) > 1 else None
-        if surplus is not None and not self._repeats_ids:
-            self.doubt = str(surplus)
+        surplus = isinstance(error, Surplus)
+        if surplus and not self._repeats_ids:
+            self.doubt = str(error)
+        self._owes = True  # one that was stopped on its way may still write its answer: one line, not two
+        self._end(0.0 if surplus else PATIENCE)
+
+    def _end(self, patience: float) -> Surplus | None:
+        """End the program, and look at what it left; interrupted, the next call goes on with that."""
+        if self._program is None:
+            return None
+        left = self._program.end(patience)
+        found = None
+        if len(left) > self._owes and not self._repeats_ids:  # with its id every answer is known to be the right one
+            found = self._surplus(left[-1] if self._owes else left[0])
+            self.doubt = self.doubt or str(found)
+        self._program, self.confirmed = None, True
+        return found
 
     def _one(self, x: Array, halt: threading.Event) -> float:
         if self._program is None:
-            self._program, self._repeats_ids = Program(self._command, self._show), False
+            self._program, self._repeats_ids, self._owes = Program(self._command, self._show), False, False
             weakref.finalize(self, self._program.end)  # where nobody closes it
             self._program.start()
         name = uuid.uuid4().hex
@@ -154,6 +168,8 @@ class CommandOracle:
         except OracleError as error:
             raise OracleError(f"the program {self._command[0]}: {error}", **error.data) from None
         self._repeats_ids = repeated
+        if not repeated:
+            self.confirmed = False
         return number
 
     def stop(self) -> None:
@@ -172,11 +188,8 @@ class CommandOracle:
         self.stop()
         with self._lock:
             self._closed = True
-            program, self._program = self._program, None
-            left = program.end(PATIENCE) if program is not None else []
-        if left and not self._repeats_ids:  # with its id every answer is known to be the right one
-            error = self._surplus(left[0])
-            self.doubt = str(error)
+            error = self._end(PATIENCE)
+        if error is not None:
             raise error
 
     def _surplus(self, line: bytes) -> Surplus:

@@ -59,6 +59,7 @@ class Program:
         self._partial = b""  # what came after the last line end
         self._last_words = bytearray()
         self._refused = threading.Event()  # it closed its input
+        self._unasked_for: list[bytes] = []
         self._ended = False
 
     def start(self) -> None:
@@ -190,14 +191,16 @@ class Program:
     def end(self, patience: float = 0.0) -> list[bytes]:
         """End the program and its children; returns the first lines that it wrote and nobody asked for.
 
+        If this is interrupted, calling it again goes on.
+
         Parameters
         ----------
         patience : float
             Seconds that it has to end by itself, now that its input ends.
         """
+        unasked = self._unasked_for
         if self._ended or not self._threads or not self._launched.wait(PATIENCE) or self._no_start is not None:
-            return []
-        unasked: list[bytes] = []
+            return unasked
 
         def take() -> None:
             with contextlib.suppress(queue.Empty):

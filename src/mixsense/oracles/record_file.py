@@ -16,6 +16,11 @@ from mixsense.rounds import Asked
 
 HEADER = b'{"mixsense_record": 1'
 """How a file of answers begins."""
+MARK = b" "
+"""How a line begins that says not to trust the answers: it counts as soon as its first letter is on the disk."""
+NOTES = {"distrusted", "unconfirmed", "confirmed"}
+"""What a line holds that has no answers: not to trust them, or that a run began or ended whose oracle has to be closed
+before its answers are sure."""
 LARGEST_GROUP = 2**53
 """Whole numbers up to here are exact as floats."""
 
@@ -31,6 +36,8 @@ class RecordFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.unconfirmed = 0
+        """Runs that were ended by force: nobody saw whether their answers were followed by one too many."""
         self._end = 0, b""  # what is surely in the file, in bytes, and what has to follow: set together
 
     @property
@@ -38,10 +45,11 @@ class RecordFile:
         """Whether an interruption or a full disk kept something out of the file."""
         return bool(self._end[1])
 
-    def append(self, line: dict[str, Any]) -> None:
-        """Write a line; it is on the disk when this returns. After an error it waits for `write`."""
+    def append(self, *lines: dict[str, Any]) -> None:
+        """Write lines; they are on the disk when this returns. After an error they wait for `write`."""
         size, waiting = self._end
-        self._end = size, waiting + json.dumps(line).encode() + b"\n"
+        text = b"".join((MARK if "distrusted" in line else b"") + json.dumps(line).encode() + b"\n" for line in lines)
+        self._end = size, waiting + text
         self.write(len(waiting))
 
     def write(self, begun: int | None = None) -> None:
@@ -66,6 +74,8 @@ class RecordFile:
         size = content.rfind(b"\n") + 1
         new = not size and HEADER.startswith(content[: len(HEADER)])  # or killed before its first line was whole
         record = [] if new else self._lines(content[:size], run)
+        if content[size:].startswith(MARK):
+            self._refuse("it was noted so, and the reason is lost")
         if len(content) > size:  # killed while it wrote this line: its answers were never handed on
             with self.path.open("rb+") as file:
                 file.truncate(size)  # in place: no other line is written again
@@ -82,7 +92,8 @@ class RecordFile:
                 raise ValueError(f"it has format {shown(first['mixsense_record'])}, this program reads format 1")
             known = dict(first["run"])
             doubts = [line["distrusted"] for line in lines if "distrusted" in line]
-            lines = [line for line in lines if "distrusted" not in line]
+            self.unconfirmed = sum(("unconfirmed" in line) - ("confirmed" in line) for line in lines)
+            lines = [line for line in lines if not NOTES & {*line}]
             record = [as_asked(**line) if line.get("group") is not None else _pair(**line) for line in lines]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(
@@ -95,10 +106,11 @@ class RecordFile:
                 "use the options of that run, or another file"
             )
         if doubts:
-            raise InvalidInput(
-                f"the answers in {self.path} are not to be trusted ({one_line(doubts[0])}): begin another file"
-            )
+            self._refuse(doubts[0])
         return record
+
+    def _refuse(self, why: str) -> None:
+        raise InvalidInput(f"the answers in {self.path} are not to be trusted ({one_line(why)}): begin another file")
 
 
 def as_asked(queries: Any, answers: Any, group: Any = None) -> Asked:

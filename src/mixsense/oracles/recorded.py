@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_reals, one_line, shown, summed_up
 from mixsense.errors import InvalidInput, OracleError
+from mixsense.oracles.abilities import Confirming
 from mixsense.oracles.queries import NEEDED, as_queries
 from mixsense.oracles.record_file import RecordFile, as_asked, as_run
 from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, knows_groups
@@ -148,6 +149,8 @@ class RecordedOracle(ReplayOracle):
         Answers that were in the file.
     kept : int
         Answers that are in the file now, or will be with the next call.
+    unconfirmed : bool
+        Whether an earlier run was ended by force, before its oracle was closed and its answers were sure.
     """
 
     def __init__(self, oracle: Oracle, path: str | os.PathLike[str], run: dict[str, Any]) -> None:
@@ -159,6 +162,7 @@ class RecordedOracle(ReplayOracle):
                 f"{self._file.path} cannot be used as a record ({error.strerror}): give another file"
             ) from None
         super().__init__(record, then=oracle)
+        self.unconfirmed, self._noted = bool(self._file.unconfirmed), False
         self.reused = self.kept = sum(len(queue) for queue in self._answers.values())
 
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
@@ -174,8 +178,11 @@ class RecordedOracle(ReplayOracle):
         found = super()._new(X, repeats, block)
         y, group = found.table(), found.group.reshape(len(X), repeats)
         self.kept += len(found)
+        notes: list[dict[str, Any]] = []
+        if isinstance(self._then, Confirming) and not self._then.confirmed and not self._noted:
+            notes, self._noted = [{"unconfirmed": True}], True
         try:
-            self._file.append({"queries": X.tolist(), "answers": y.tolist(), "group": group.tolist()})
+            self._file.append(*notes, {"queries": X.tolist(), "answers": y.tolist(), "group": group.tolist()})
         except BaseException as error:  # Ctrl-C too: what was paid for answers the next call
             self._add(found)
             if isinstance(error, OSError):
@@ -192,7 +199,23 @@ class RecordedOracle(ReplayOracle):
 
     def distrust(self, why: str) -> None:
         """Note in the file that its answers cannot be trusted: no later run takes them."""
-        self._file.append({"distrusted": why})
+        try:
+            self._file.append({"distrusted": why})
+        except OSError as error:
+            raise OracleError(
+                f"{why}; and this cannot be noted in {self._file.path} ({error.strerror}): remove that file, its "
+                "answers are not to be trusted"
+            ) from None
+
+    def confirm(self) -> None:
+        """Note in the file that the oracle of this run was closed, and that nothing speaks against its answers."""
+        if not self._noted:
+            return
+        try:
+            self._file.append({"confirmed": True})
+        except OSError as error:
+            raise self._unwritten("that the answers are sure", error) from None
+        self._noted = False
 
 
 def _key(x: Array) -> bytes:

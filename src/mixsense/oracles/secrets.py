@@ -11,11 +11,14 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 from mixsense.checks import one_line
 from mixsense.errors import InvalidInput
 
+SHORTEST = 4
+"""What is shorter and only guessed to be a secret is shown: it would be found everywhere."""
+_COMMON = {"true", "false", "none", "null", "auto", "file", "user", "basic", "bearer", "digest", "store", "cache"}
 PIECE = 8
 """This many letters in a row of a secret are never shown: a service may repeat a part of it."""
 UNESCAPED = 3
@@ -45,6 +48,13 @@ _SECRET_WORDS = {
     *("pass", "passwd", "passphrase", "pwd", "credential", "credentials", "signature", "cookie", "apikey", "accesskey"),
     *("sessionid", "session", "otp", "pin", "csrf", "xsrf", "accesstoken", "authtoken", "refreshtoken"),
 }
+_SURE = re.compile(
+    r"pass(word|wd|phrase|code)?(?![a-z])|password|pwd|token|secret|credential|(?<![a-z])(pin|otp)(?![a-z])|keys?$"
+)
+"""What a variable's name, in small letters, says of a secret, however short and in one word: PGPASSWORD, OPENAI_KEY."""
+_FOLDERS = {"PWD", "OLDPWD"}
+_LOGIN = re.compile(r"://[^/?#\s:]*:([^/?#\s]+)@")
+"""The password in an address."""
 _KEY_WORDS = {"api", "access", "private", "secret", "account", "subscription", "master", "auth", "app", "client"}
 
 
@@ -90,6 +100,13 @@ def names_a_secret(name: str) -> bool:
     )
 
 
+def _holds_a_secret(name: str, value: str) -> bool:
+    """Return whether a variable of the environment must be one: by its name, if it is short by a name that is sure."""
+    if name in _FOLDERS or len(value) < SHORTEST or value.lower() in _COMMON:
+        return False
+    return bool(_SURE.search(name.lower())) or (names_a_secret(name) and len(value) >= PIECE)
+
+
 class Secrets:
     """Values that are never shown, each with the name that is shown in its place.
 
@@ -122,7 +139,7 @@ class Secrets:
         """
         pieces = self._guessed if guessed else self._pieces
         for form in _forms(value):
-            form = _lower(" ".join(form.split()))
+            form = _lower("".join(form.split()))  # as it is looked for: line ends may be anywhere
             size = min(len(form), PIECE)
             for start in range(len(form) - size + 1) if size else ():
                 pieces.setdefault(size, {}).setdefault(form[start : start + size], name)
@@ -130,17 +147,28 @@ class Secrets:
     def add_program(self, arguments: Sequence[str]) -> None:
         """Keep out of what a program writes what it may know: arguments that look secret, and such of its environment.
 
-        An argument is one if it looks random, or stands behind an option that names a secret: ``--api-key X``.
+        An argument is one if it looks random, or stands behind an option that names a secret, as in
+        ``--api-key X`` or ``-p X``; so is the password in an address.
         """
         before = ""
         for part in arguments:
             option, _, value = part.partition("=") if re.match(r"[\w.-]+=", part) else ("", "", part)
             if names_a_secret(option or before) or looks_random(value):
                 self.add(value, "[argument]", guessed=True)
+            elif (part.startswith("-p") or before == "-p") and len(short := value.removeprefix("-p")) >= SHORTEST:
+                self.add(short, "[argument]", guessed=True)
+            self._add_login(value, "[argument]")
             before = part if part.startswith("-") else ""
         for name, value in os.environ.items():
-            if names_a_secret(name) and len(value) >= PIECE:
+            if _holds_a_secret(name, value):
                 self.add(value, f"[{name}]", guessed=True)
+            self._add_login(value, f"[{name}]")
+
+    def _add_login(self, value: str, name: str) -> None:
+        for password in _LOGIN.findall(value):
+            for form in {password, unquote(password)}:
+                if len(form) >= SHORTEST:
+                    self.add(form, name, guessed=True)
 
     def fill(self, text: str, coded: Callable[[str], str] = str) -> str:
         """Return a text with the values of the environment in the places of ``env:NAME``, which are kept as secrets."""
@@ -191,11 +219,14 @@ class Secrets:
 
     def _mark(self, lower: str, ends: list[int], shown: list[str], came: bool) -> None:
         """Note in `shown` which letters belong to a secret; `ends` says where each of `lower` ends there."""
+        places = [i for i, letter in enumerate(lower) if letter.isprintable() and not letter.isspace()]
+        letters = "".join(lower[i] for i in places)
         for size, pieces in [*self._pieces.items(), *(self._guessed.items() if came else ())]:
-            for start in range(len(lower) - size + 1):
-                name = pieces.get(lower[start : start + size])
+            for start in range(len(letters) - size + 1):
+                name = pieces.get(letters[start : start + size])
                 if name is not None:
-                    first, last = ends[start - 1] if start else 0, ends[start + size - 1]
+                    at = places[start]
+                    first, last = ends[at - 1] if at else 0, ends[places[start + size - 1]]
                     shown[first:last] = [shown[first] or name] * (last - first)
 
     def show(self, what: Any, most: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, StudyError
 from mixsense.methods.registry import stored_name
 from mixsense.problem import Problem
 from mixsense.rounds import Round
@@ -125,7 +125,10 @@ def create_study(
     database = Database(url, create=True)
     upgrade(database, create=True)
     insert_study(database, draft.name, draft.text, draft.asking, draft.first)
-    return Study(database, draft.name)
+    try:
+        return Study(database, draft.name)
+    except StudyError as error:
+        raise StudyError(f"the study {draft.name!r} was created, load it later; now {error}") from None
 
 
 def load_study(url: str | PathLike[str], name: str) -> Study:

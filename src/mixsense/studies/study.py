@@ -18,12 +18,14 @@ from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.recovery import Recovery
 from mixsense.rounds import LARGEST_ANSWER, TOO_MANY_AT_AN_END, Record
+from mixsense.studies.cautions import PROMISES, UNCONFIRMED, with_warnings
 from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.settings import as_json, stored_asking, stored_problem
 from mixsense.studies.storage.access import Access
-from mixsense.studies.storage.catalogue import find_study
+from mixsense.studies.storage.catalogue import find_study, remove_study
+from mixsense.studies.storage.confirmation import Confirmation
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.reports import Counts, Reports
 from mixsense.studies.storage.scatter import TicketName
@@ -52,6 +54,8 @@ class Study:
             asking = stored_asking(json.loads(row.asking), problem.n)
             self.names = feature_names(problem.n, problem.features)
         self._storage = Storage(self._access, problem.n)
+        self.confirmation = Confirmation(self._access)
+        """Which runs are not confirmed: for oracles that may show until they were closed that they were wrong."""
         self._reports = Reports(self._access, problem.n)
         self.problem: dict[str, Any] = json.loads(as_json(problem.to_dict()))
         """The arguments of the run as plain values, `seed` included: ``recover(oracle, **study.problem)``."""
@@ -182,7 +186,7 @@ class Study:
         return StudyProgress(
             name=self.name,
             state=state,
-            status=c.end,
+            status="uncertain" if c.unconfirmed and c.end in PROMISES else c.end,
             round=c.round + 1,
             label=c.label,
             size=c.size,
@@ -194,7 +198,7 @@ class Study:
             gamma=self.problem["gamma"],
             surplus=c.surplus,
             expired=c.expired,
-            warnings=self._at_the_ends(c),
+            warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *self._at_the_ends(c)),
         )
 
     def _at_the_ends(self, c: Counts) -> tuple[str, ...]:
@@ -230,12 +234,13 @@ class Study:
         now = self.progress()
         if end is not None:
             r = self._ended(*end)
-            return replace(r, diagnostics=_with_warnings(r, now.warnings))
+            status = "uncertain" if now.status == "uncertain" else r.status
+            return replace(r, status=status, diagnostics=with_warnings(r, now.warnings))
         where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
         if best is None:
             raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
         missing = f"the study goes on: {where}"
-        return replace(best, status="open", diagnostics=_with_warnings(best, [missing, *now.warnings]))
+        return replace(best, status="open", diagnostics=with_warnings(best, [missing, *now.warnings]))
 
     def distrust(self, why: str) -> None:
         """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
@@ -277,6 +282,10 @@ class Study:
             error = GAVE_UP[why["error"]](str(why["message"]))
         raise error
 
+    def delete(self) -> None:
+        """Remove the study and all its answers, for good: this one, whatever has its name by now."""
+        remove_study(self._database, self._row)
+
     def release(self) -> None:
         """Let all leases run out now: what is out and not answered is handed out again."""
         self._storage.release()
@@ -288,9 +297,3 @@ def _checked_group(group: Any) -> int | None:
 
 def _minutes() -> float:
     return time.time() / 60
-
-
-def _with_warnings(r: Recovery, more: Sequence[str]) -> dict[str, Any]:
-    if not more:
-        return r.diagnostics
-    return {**r.diagnostics, "warnings": [*more, *r.diagnostics.get("warnings", [])]}

@@ -42,7 +42,7 @@ class FileRow:
 def kind_of(path: FilePath) -> str:
     """Return ".csv" or ".parquet", or say that the file is neither."""
     kind = Path(path).suffix.lower()
-    if kind not in FILE_KINDS:
+    if kind not in FILE_KINDS or "\0" in os.fspath(path):
         raise InvalidInput(f"the file {shown(str(path))} is neither .csv nor .parquet: give one of these")
     return kind
 
@@ -218,7 +218,7 @@ def _parquet_rows(path: FilePath, labels: list[str], most: int) -> Iterator[File
             rows = (
                 row
                 for batch in file.iter_batches(batch_size=ROWS_AT_ONCE)
-                for row in zip(*(batch.column(i).to_pylist() for i in (at_id, at_answer, *at.values())), strict=True)
+                for row in zip(*(_cells(path, batch, i) for i in (at_id, at_answer, *at.values())), strict=True)
             )
             for number, (id_, value, *cells) in enumerate(rows, start=1):
                 if value is not None:
@@ -226,8 +226,21 @@ def _parquet_rows(path: FilePath, labels: list[str], most: int) -> Iterator[File
                     yield FileRow(f"row {number}", id_, value, {j: cell for j, cell in given if cell is not None})
     except FileNotFoundError:
         raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 120)}); nothing was stored") from None
+
+
+def _cells(path: FilePath, batch: Any, column: int) -> list[Any]:
+    """Return the cells of a column as Python has them."""
+    try:
+        found: list[Any] = batch.column(column).to_pylist()
+        return found
+    except (ValueError, OverflowError) as error:  # text that is not UTF-8, a time beyond all calendars
+        title = shown(batch.schema.names[column])
+        raise InvalidInput(
+            f"{path}, column {title}: it cannot be read ({one_line(error, 80)}): give text and numbers; "
+            "nothing was stored"
+        ) from None
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -15,8 +15,15 @@ from mixsense.errors import MixsenseError, StudyError
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.tables import of_study, sa, studies
 
-MISSHAPEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, sa.exc.InvalidRequestError)
+MISSHAPEN = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError),
+    sa.exc.InvalidRequestError,
+)
 """What Python, NumPy and SQLAlchemy raise over stored rows that are not as they were written."""
+
+
+class Misshapen(ValueError):
+    """What we say of such rows ourselves, without what is stored in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,14 @@ class Access:
         """Begin a transaction that no other writer of this study disturbs; `undamaged` goes around what it reads."""
         with self.database.writing() as connection:
             self._check(connection, lock=True)
-            yield connection
+            try:
+                yield connection
+                return
+            except sa.exc.StatementError as error:
+                if isinstance(error, sa.exc.DBAPIError):
+                    raise
+                failure = self._damaged(type(error.orig).__name__)  # a row that is written again, as it was found
+            raise failure from None
 
     def _check(self, connection: sa.Connection, lock: bool = False) -> None:
         mine = sa.select(studies.c.study).where(studies.c.study == self.study, studies.c.key == self.row.key)
@@ -75,9 +89,11 @@ class Access:
         except MixsenseError as error:
             if not of_ours:
                 raise
-            raise self._damaged(error) from error
-        except MISSHAPEN as error:
-            raise self._damaged(f"{type(error).__name__}: {error}") from error
+            raise self._damaged(error) from None
+        except Misshapen as error:
+            raise self._damaged(error) from None
+        except MISSHAPEN as error:  # whose text may hold an answer
+            raise self._damaged(type(error).__name__) from None
 
     def _damaged(self, reason: Any) -> StudyError:
         return StudyError(
@@ -95,8 +111,8 @@ class Access:
 
 
 def as_vector(stored: Any, n: int) -> Array:
-    """Return a query (n,) as it was stored, or raise ValueError."""
+    """Return a query (n,) as it was stored, or raise Misshapen."""
     x = np.frombuffer(stored, dtype="<f8")
     if x.shape != (n,) or not np.isfinite(x).all():
-        raise ValueError(f"a query has not {n} finite numbers")
+        raise Misshapen(f"a query has not {n} finite numbers")
     return x

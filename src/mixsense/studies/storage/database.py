@@ -64,7 +64,7 @@ class Database:
                         self._commit(transaction, connection)
                 return
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            failure = self._explained(error)
+            failure = self._explained(error, writes)
         # Here, where it does not drag along the driver's error, which knows the password; `from None` because the block
         # of the transaction is still handling an error of its own, which knows the row.
         raise failure from None
@@ -87,14 +87,15 @@ class Database:
             "stored; call again, the same answer may be told twice"
         ) from None
 
-    def _explained(self, error: sa.exc.DBAPIError | sqlite3.Error) -> Exception:
+    def _explained(self, error: sa.exc.DBAPIError | sqlite3.Error, writes: bool) -> Exception:
         reason = _reason(error)
+        then = "nothing was stored by this step" if writes else "it was to be read; what is stored stays"
         if "not a database" in reason:
             return InvalidInput(f"{self.shown} is not an SQLite file: give the database of a study, or a new file")
         lost = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
         if lost or isinstance(error, sa.exc.OperationalError | sqlite3.OperationalError):
-            return StudyError(f"the database {self.shown} cannot be used ({reason}): nothing was stored by this call")
-        return StudyError(f"the database {self.shown} refused ({reason}): nothing was stored by this call")
+            return StudyError(f"the database {self.shown} cannot be used ({reason}): {then}")
+        return StudyError(f"the database {self.shown} refused ({reason}): {then}")
 
     def forget(self) -> None:
         """Empty an SQLite file's write-ahead log, which holds what was removed from the file."""
@@ -143,6 +144,8 @@ def as_url(url: str | os.PathLike[str]) -> sa.URL:
         return found.set(drivername="postgresql+psycopg")
     if found.get_backend_name() != "sqlite":
         raise InvalidInput(f"the database is of the kind {shown(found.drivername)}: {hint}")
+    if "uri" in found.query:  # SQLite would read the name as an address: as another file than we look at
+        raise InvalidInput("the database's URL says uri=…: give the file by its name, as in sqlite:///tea.db")
     if found.database in (None, "", ":memory:"):
         raise InvalidInput(f"the database {found} is in memory, and a study has to last: {hint}")
     return found.set(drivername="sqlite")

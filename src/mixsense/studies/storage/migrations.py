@@ -70,12 +70,19 @@ def _tickets_have_secrets(connection: sa.Connection) -> None:
     )
 
 
+def _runs_are_confirmed(connection: sa.Connection) -> None:
+    columns = "study BIGINT NOT NULL, run BIGINT NOT NULL, PRIMARY KEY (study, run)"
+    rows = " WITHOUT ROWID" if connection.dialect.name == "sqlite" else ""
+    connection.execute(sa.text(f"CREATE TABLE mixsense_unconfirmed ({columns}){rows}"))
+
+
 MIGRATIONS: dict[str, Callable[[sa.Connection], None]] = {
     "answers have groups": _answers_have_groups,
     "rounds have blocks": _rounds_have_blocks,
     "answers tell no order": _answers_tell_no_order,
     "leases tell no order": _leases_tell_no_order,
     "tickets have secrets": _tickets_have_secrets,
+    "runs are confirmed": _runs_are_confirmed,
 }
 """Every change since mixsense 0.2.0, in the order in which they are made. A name that was released stays for ever.
 

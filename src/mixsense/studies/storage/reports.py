@@ -10,7 +10,7 @@ from mixsense.arrays import Array
 from mixsense.studies.storage.access import Access, as_vector
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.storage import is_out
-from mixsense.studies.storage.tables import answers, ends, leases, queries, rounds, sa, tickets
+from mixsense.studies.storage.tables import answers, ends, leases, queries, rounds, sa, tickets, unconfirmed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Counts:
     at_low: int
     at_high: int
     end: str | None
+    unconfirmed: int
 
 
 class Reports:
@@ -69,6 +70,7 @@ class Reports:
             "at_low": count(answers, used, at[0]),
             "at_high": count(answers, used, at[1]),
             "end": sa.select(ends.c.status).where(ends.c.study == self._study),
+            "unconfirmed": count(unconfirmed),
         }
         wanted = [statement.scalar_subquery().label(name) for name, statement in columns.items()]
         with self._access.reading() as connection:
@@ -87,6 +89,7 @@ class Reports:
                 at_low=found.at_low,
                 at_high=found.at_high,
                 end=found.end,
+                unconfirmed=found.unconfirmed,
             )
 
     def answered(self) -> list[dict[str, Any]]:
@@ -99,7 +102,7 @@ class Reports:
             found = connection.execute(wanted.where(answers.c.study == self._study).order_by(*order))
             return [
                 {
-                    "ticket": TicketName(row.ticket, row.secret),
+                    "ticket": TicketName(int(row.ticket), None if row.secret is None else int(row.secret)),
                     "round": row.round,
                     "x": x(row.round, row.slot),
                     "answer": float(row.value),

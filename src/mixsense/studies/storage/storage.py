@@ -13,7 +13,7 @@ import numpy as np
 from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput
 from mixsense.rounds import Asked, Round
-from mixsense.studies.storage.access import Access, as_vector
+from mixsense.studies.storage.access import Access, Misshapen, as_vector
 from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
 from mixsense.studies.storage.tables import answers, ends, leases, queries, rounds, sa, tickets
 
@@ -120,7 +120,7 @@ class Storage:
         found = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).first()
         with self._access.undamaged():
             if found is None or int(found.repeats) < 1:
-                raise ValueError("there is no round with questions")
+                raise Misshapen("there is no round with questions")
             return _Current(int(found.round), int(found.size), int(found.repeats))
 
     def _fresh(self, connection: sa.Connection, current: _Current, count: int, in_order: bool) -> list[int]:
@@ -261,13 +261,13 @@ class Storage:
             with self._access.undamaged(of_ours=True):
                 stored = Round(X, found.repeats, found.block, found.label, least=found.least)
             if stored.size != found.size:
-                raise ValueError(f"a round of {stored.size} questions has {found.size}")
+                raise Misshapen(f"a round of {stored.size} questions has {found.size}")
             if len(told) < stored.size:
                 return stored, None
             values, groups = zip(*told, strict=True)
             y = np.array(values, dtype=np.float64).reshape(len(X), -1)
             if not np.isfinite(y).all():
-                raise ValueError("an answer is not a finite number")
+                raise Misshapen("an answer is not a finite number")
             return stored, Asked.of_round(stored.queries, y, self._groups(connection, number, groups))
 
     def _groups(self, connection: sa.Connection, number: int, told: Sequence[int | None]) -> Index:

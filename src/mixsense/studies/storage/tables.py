@@ -1,10 +1,10 @@
 """What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
 Problems, rounds, queries, tickets, answers and ends are appended and never changed, but for the end of a study whose
-answers turn out not to be trusted. Leases come and go: each says, in whole minutes, until when a question that was
-handed out is waited for, and is removed with the answer. All that may be known about who answered is a number that some
-answers have in common. Tickets and answers are kept by random numbers, without the hidden row numbers of SQLite, and
-are written again among others: see `scatter`. `mixsense.studies` explains the words.
+answers turn out not to be trusted. Unconfirmed runs come and go, and so do leases: each says, in whole minutes, until
+when a question that was handed out is waited for, and is removed with the answer. All that may be known about who
+answered is a number that some answers have in common. Tickets and answers are kept by random numbers, without the
+hidden row numbers of SQLite, and are written again among others: see `scatter`. `mixsense.studies` explains the words.
 
 A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """
@@ -32,6 +32,7 @@ __all__ = [
     "schema",
     "studies",
     "tickets",
+    "unconfirmed",
 ]
 
 METADATA = sa.MetaData()
@@ -144,7 +145,15 @@ ends = sa.Table(
     _text("result"),  # the Recovery as JSON, or the name and the message of the error
 )
 
-TABLES_OF_A_STUDY = (ends, answers, leases, tickets, queries, rounds, studies)
+unconfirmed = sa.Table(
+    "mixsense_unconfirmed",  # runs whose answers may still turn out to be wrong; removed when their oracle was closed
+    METADATA,
+    _key("study"),
+    _key("run"),  # random
+    sqlite_with_rowid=False,
+)
+
+TABLES_OF_A_STUDY = (unconfirmed, ends, answers, leases, tickets, queries, rounds, studies)
 """Every table with rows of a study."""
 
 
