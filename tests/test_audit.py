@@ -596,7 +596,7 @@ def test_nothing_is_certified_before_the_program_has_ended(tmp_path):
     assert "a line too many" in r.diagnostics["warnings"][0]
     assert "a line too many" in now.warnings[0]
     again = audit(*args, cwd=tmp_path)  # nobody will ever see that line
-    assert again.returncode == 3, again.stderr
+    assert again.returncode == 8, again.stderr
     assert "warning: a run of this study goes on, or was ended by force" in again.stdout
     (tmp_path / "model.py").write_text(SHIFTED)
     assert audit(*args, "--name", "mended", cwd=tmp_path).returncode == 0

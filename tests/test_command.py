@@ -483,7 +483,7 @@ def test_a_record_of_a_run_that_was_stopped_while_the_program_ended_is_not_sure(
         assert (again.returncode, again.stdout) == (2, ""), again.stderr
         assert "are not to be trusted (the program" in again.stderr
     else:
-        assert (again.returncode, again.stdout[:10]) == (3, "uncertain:"), again.stderr
+        assert (again.returncode, again.stdout[:10]) == (8, "uncertain:"), again.stderr
         assert "warning: an earlier run with this record was ended by force" in again.stdout
 
 

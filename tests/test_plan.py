@@ -240,7 +240,7 @@ def test_the_command_line():
         (["--gamma", 0.1, "--models", 1], "models is 1; it must be at least 2"),
         (["--gamma", 1.5], "give gamma below 1"),
         ([], "both missing"),
-        (["--gamma", 0.1, "--weights", "x"], "give two shares"),
+        (["--gamma", 0.1, "--weights", "x"], "give shares"),
         (["--gamma", "x"], "--gamma"),
     ):
         done = command(*given, *wrong)
