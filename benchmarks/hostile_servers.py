@@ -168,14 +168,14 @@ def drips_body(talk: Talk) -> None:
     talk.until_end(lambda: talk.send(" "), 0.02)
 
 
-@kind("not an HTTP reply")
+@kind("an HTTP reply")
 def endless_header(talk: Talk) -> None:
     talk.question()
     talk.send("HTTP/1.1 200 OK\r\nX: ")
     talk.until_end(lambda: talk.send("x" * 10_000))
 
 
-@kind("not an HTTP reply")
+@kind("an HTTP reply")
 def endless_headers(talk: Talk) -> None:
     talk.question()
     talk.send("HTTP/1.1 200 OK\r\n")
@@ -196,7 +196,7 @@ def chunks_without_end(talk: Talk) -> None:
     talk.until_end(lambda: talk.send("1\r\n \r\n" * 5000))
 
 
-@kind("not an HTTP reply|no answer in time")
+@kind("an HTTP reply|no answer in time")
 def trailers_without_end(talk: Talk) -> None:
     talk.question()
     talk.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n1\r\n0\r\n")
@@ -272,18 +272,18 @@ def answer_to_another_question(talk: Talk) -> None:
 
 # Lengths that lie.
 always("length_too_short", reply("12").replace(b"\r\n\r\n12", b"\r\n\r\n12.5"), "without being asked", answer="")
-once("length_too_long", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + y(1).encode(), "not an HTTP reply|broke")
-once("length_twice", b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nContent-Length: 2\r\n\r\n{}      ", "not an HTTP reply")
-once("length_negative", b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}", "not an HTTP reply")
-once("length_in_words", b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n{}", "not an HTTP reply")
-once("length_without_end", b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n{}", "not an HTTP reply|broke")
+once("length_too_long", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + y(1).encode(), "an HTTP reply|broke")
+once("length_twice", b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nContent-Length: 2\r\n\r\n{}      ", "an HTTP reply")
+once("length_negative", b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}", "an HTTP reply")
+once("length_in_words", b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n{}", "an HTTP reply")
+once("length_without_end", b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n{}", "an HTTP reply|broke")
 once("no_length_torn_number", b"HTTP/1.1 200 OK\r\n\r\n12", "may be torn", answer="")
-once("chunked_garbage", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc", "not an HTTP reply")
+once("chunked_garbage", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc", "an HTTP reply")
 once(
-    "chunk_too_large", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"F" * 16 + b"\r\n1", "not an HTTP reply"
+    "chunk_too_large", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"F" * 16 + b"\r\n1", "an HTTP reply"
 )
-once("chunked_torn", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n", "not an HTTP reply", answer="")
-once("coded_twice", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "not an HTTP reply")
+once("chunked_torn", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n", "an HTTP reply", answer="")
+once("coded_twice", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "an HTTP reply")
 
 
 @kind(RIGHT)
@@ -295,16 +295,16 @@ def length_and_chunked(talk: Talk) -> None:
 
 # No HTTP.
 once("closes_at_once", b"", "it was closed before the reply")
-once("closes_in_the_status_line", b"HTTP/1.1 2", "it was closed before the reply|not an HTTP reply")
-once("closes_in_the_headers", b"HTTP/1.1 200 OK\r\nContent-Le", "it was closed before the reply|not an HTTP reply")
-once("closes_after_the_headers", b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n", "not an HTTP reply|broke")
-once("closes_in_the_body", b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{"y"', "not an HTTP reply|broke")
-once("no_headers", b'{"y": 1}\n\n', "not an HTTP reply")
-once("http_2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "not an HTTP reply")
-once("tls_on_a_plain_port", bytes([21, 3, 3, 0, 2, 2, 40]) + os.urandom(80), "not an HTTP reply|broke")
-once("no_number_in_the_status", b"HTTP/1.1 abc OK\r\n\r\n", "not an HTTP reply")
-once("nul_in_a_header", b"HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "not an HTTP reply")
-once("switching_protocols", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "another protocol|not an HTTP reply")
+once("closes_in_the_status_line", b"HTTP/1.1 2", "it was closed before the reply|an HTTP reply")
+once("closes_in_the_headers", b"HTTP/1.1 200 OK\r\nContent-Le", "it was closed before the reply|an HTTP reply")
+once("closes_after_the_headers", b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n", "an HTTP reply|broke")
+once("closes_in_the_body", b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{"y"', "an HTTP reply|broke")
+once("no_headers", b'{"y": 1}\n\n', "an HTTP reply")
+once("http_2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "an HTTP reply")
+once("tls_on_a_plain_port", bytes([21, 3, 3, 0, 2, 2, 40]) + os.urandom(80), "an HTTP reply|broke")
+once("no_number_in_the_status", b"HTTP/1.1 abc OK\r\n\r\n", "an HTTP reply")
+once("nul_in_a_header", b"HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "an HTTP reply")
+once("switching_protocols", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "another protocol|an HTTP reply")
 
 
 @kind("no connection", scheme="https")
@@ -354,7 +354,7 @@ _led("redirect_to_port_0", "http://127.0.0.1:0/", "an address that cannot be use
 _led("redirect_to_a_user", "http://a:b@127.0.0.1:OTHER/", "an address that cannot be used")
 _led("redirect_to_nowhere", "", "an address that cannot be used|question would be lost")
 _led("redirect_by_302", "/other", r"redirected \(302\)", status="302 x")
-_led("redirect_far", "/" + "x" * 50_000, "redirected more than 3 times|not an HTTP reply")
+_led("redirect_far", "/" + "x" * 50_000, "redirected more than 3 times|an HTTP reply")
 _led("redirect_with_the_secret", f"http://127.0.0.1:OTHER/?k={SECRET}", "which was not given")
 _led("redirect_for_the_environment", f"/env:{VARIABLE}", "redirected more than 3 times")
 
@@ -425,8 +425,8 @@ for _name, _text in (
 always("secret_in_two_bytes", reply(SECRET.encode("utf-16")), "is not JSON")
 always("secret_as_a_name", reply(json.dumps({SECRET: 1})), "has no 'y'")
 always("secret_as_a_value", reply(json.dumps({"y": SECRET})), "a JSON number is needed")
-once("secret_as_the_status_line", f"{SECRET}\r\n\r\n".encode(), "not an HTTP reply")
-once("secret_in_a_bad_header", f"HTTP/1.1 200 OK\r\n{SECRET}\r\n\r\n".encode(), "not an HTTP reply")
+once("secret_as_the_status_line", f"{SECRET}\r\n\r\n".encode(), "an HTTP reply")
+once("secret_in_a_bad_header", f"HTTP/1.1 200 OK\r\n{SECRET}\r\n\r\n".encode(), "an HTTP reply")
 always("secret_behind_the_reply", reply(y(1)) + _RAW, "without being asked")
 always("secret_as_the_coding", reply(y(1), f"Content-Encoding: {SECRET}"), "packed")
 
