@@ -12,7 +12,8 @@ import numpy as np
 
 from mixsense.checks import as_reals, one_line, shown, visible
 from mixsense.errors import InvalidInput
-from mixsense.rounds import Asked
+from mixsense.oracles.queries import entries, sparse_rows
+from mixsense.rounds import Asked, is_sparse
 
 HEADER = b'{"mixsense_record": 1'
 """How a file of answers begins."""
@@ -113,9 +114,23 @@ class RecordFile:
         raise InvalidInput(f"the answers in {self.path} are not to be trusted ({one_line(why)}): begin another file")
 
 
+def as_line(asked: Asked) -> dict[str, Any]:
+    """Return one call of an oracle as a line of the file; of sparse queries only the entries that are not 0."""
+    y = asked.table()
+    line = {"answers": y.tolist(), "group": asked.group.reshape(y.shape).tolist()}
+    if not is_sparse(asked.vectors):
+        return {"queries": asked.vectors.tolist(), **line}
+    rows = [(place.tolist(), value.tolist()) for place, value in entries(asked.vectors)]
+    places, values = ([row[part] for row in rows] for part in (0, 1))
+    return {"queries": {"n": asked.vectors.shape[1], "places": places, "values": values}, **line}
+
+
 def as_asked(queries: Any, answers: Any, group: Any = None) -> Asked:
     """Return one call of an oracle, with nothing but numbers in it."""
-    X = as_reals("queries", queries, "give (q, n), one row a query")
+    if isinstance(queries, dict):
+        X = sparse_rows(**queries)
+    else:
+        X = queries if is_sparse(queries) else as_reals("queries", queries, "give (q, n), one row a query")
     y = as_reals("answers", answers, "give (q, repeats), one row a query", kinds="biuf")  # yes and no are answers
     if group is not None:
         group = as_reals("group", group, "give a whole number for each answer")

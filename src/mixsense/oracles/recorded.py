@@ -14,9 +14,9 @@ from mixsense.arrays import Array
 from mixsense.checks import as_reals, one_line, shown, summed_up
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.oracles.abilities import Confirming
-from mixsense.oracles.queries import NEEDED, as_queries
-from mixsense.oracles.record_file import RecordFile, as_asked, as_run
-from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, knows_groups
+from mixsense.oracles.queries import NEEDED, as_queries, entries
+from mixsense.oracles.record_file import RecordFile, as_asked, as_line, as_run
+from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, is_sparse, knows_groups
 
 RECORD_HINT = "give a list of pairs, [(queries, answers)], of shapes (q, n) and (q, repeats), or what an error carries"
 """What a record is."""
@@ -44,6 +44,8 @@ class ReplayOracle:
     array([[3.]])
     """
 
+    takes_sparse = True
+
     def __init__(self, record: Iterable[Asked | tuple[ArrayLike, ArrayLike]], then: Oracle | None = None) -> None:
         if then is not None and not callable(then):
             raise InvalidInput(f"then is {shown(then)}: give an oracle, or None", then=then)
@@ -64,13 +66,14 @@ class ReplayOracle:
                 raise InvalidInput(f"a part of it is {summed_up(part)}, which is not a pair")
             asked = part if isinstance(part, Asked) else as_asked(*part)
             largest = np.abs(as_reals("answers", asked.answers, "numbers")).max(initial=0.0)
-            as_reals("queries", asked.vectors, "numbers")
+            if not is_sparse(asked.vectors):
+                as_reals("queries", asked.vectors, "numbers")
             if largest > LARGEST_ANSWER:
                 raise InvalidInput(f"an answer is {largest:g}, beyond {LARGEST_ANSWER:g}")
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"the record cannot be read ({one_line(error, 120)}): {RECORD_HINT}") from None
         group = asked.group if isinstance(part, Asked) else asked.group + self._groups  # nobody is known to be linked
-        keys = [_key(x) for x in asked.vectors]
+        keys = _keys(asked.vectors)
         for place, answer, number in zip(asked.place.tolist(), asked.answers.tolist(), group.tolist(), strict=True):
             self._answers.setdefault(keys[place], deque()).append((answer, number))
         self._groups = max(self._groups, int(group.max(initial=-1)) + 1)
@@ -81,17 +84,18 @@ class ReplayOracle:
 
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
         """Answer each query `repeats` times, with the groups that the record has."""
-        X, repeats = as_queries(queries, repeats)
-        if not len(X):
+        rows: Any = queries
+        X, repeats = (rows, repeats) if is_sparse(rows) else as_queries(rows, repeats)
+        if not X.shape[0]:
             raise InvalidInput(f"queries have shape {X.shape}: {NEEDED}")
-        keys = [_key(x) for x in X]
+        keys = _keys(X)
         if self._then is not None and not any(self._answers.get(key) for key in keys):
             found = self._new(X, repeats, block)
         else:
             needed = Counter[bytes]()
             for i, key in enumerate(keys):
                 needed[key] += repeats
-                self._fill(i, X[i], self._answers.get(key, deque()), needed[key])
+                self._fill(i, X[i : i + 1], key, needed[key])
             rows = [[self._answers[key].popleft() for _ in range(repeats)] for key in keys]
             for key in needed:
                 if not self._answers[key]:
@@ -101,8 +105,9 @@ class ReplayOracle:
         self.count += len(found)
         return found
 
-    def _fill(self, i: int, x: Array, known: deque[tuple[float, int]], needed: int) -> None:
+    def _fill(self, i: int, x: Array, key: bytes, needed: int) -> None:
         """Ask for what the record lacks, before anything is taken off it: a failure loses nothing that came."""
+        known = self._answers.get(key, deque())
         missing = needed - len(known)
         if missing <= 0:
             return
@@ -114,9 +119,9 @@ class ReplayOracle:
                 available=len(known),
                 needed=needed,
             )
-        new = self._new(x[None], missing, block=1)
+        new = self._new(x, missing, block=1)
         known.extend(zip(new.answers.tolist(), new.group.tolist(), strict=True))
-        self._answers[_key(x)] = known
+        self._answers[key] = known
 
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         assert self._then is not None
@@ -176,17 +181,16 @@ class RecordedOracle(ReplayOracle):
 
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
         found = super()._new(X, repeats, block)
-        y, group = found.table(), found.group.reshape(len(X), repeats)
         self.kept += len(found)
         notes: list[dict[str, Any]] = []
         if isinstance(self._then, Confirming) and not self._then.confirmed and not self._noted:
             notes, self._noted = [{"unconfirmed": True}], True
         try:
-            self._file.append(*notes, {"queries": X.tolist(), "answers": y.tolist(), "group": group.tolist()})
+            self._file.append(*notes, as_line(found))
         except BaseException as error:  # Ctrl-C too: what was paid for answers the next call
             self._add(found)
             if isinstance(error, OSError):
-                raise self._unwritten(f"{len(found)} answers came and", error, received=y) from None
+                raise self._unwritten(f"{len(found)} answers came and", error, received=found.table()) from None
             raise
         return found
 
@@ -218,5 +222,6 @@ class RecordedOracle(ReplayOracle):
         self._noted = False
 
 
-def _key(x: Array) -> bytes:
-    return (x + 0.0).tobytes()  # -0.0 and 0.0 are the same query
+def _keys(queries: Array) -> list[bytes]:
+    """Return what each query is found by: its entries that are not 0, however the query is held."""
+    return [place.tobytes() + value.tobytes() for place, value in entries(queries)]

@@ -5,6 +5,7 @@ Any callable with the signature ``oracle(queries, repeats) -> answers`` is an or
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -16,10 +17,12 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
 from mixsense.errors import InvalidInput
 from mixsense.problem import Weights, as_shares
+from mixsense.rounds import is_exact, is_sparse
 
 
-def _as_queries(queries: ArrayLike, n: int) -> Array:
-    found = as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
+def _as_queries(queries: Any, n: int) -> Array:
+    special = is_sparse(queries) or is_exact(queries)
+    found = queries if special else as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
     if found.ndim != 2 or found.shape[1] != n:
         raise InvalidInput(f"queries have shape {found.shape}; this oracle takes (q, {n}): one row a query")
     return found
@@ -39,11 +42,16 @@ class SimulatedOracle:
     seed : int or numpy Generator
         Source of the coin and of the noise. The stream of answers depends only on their number, not on how
         they are divided into calls.
+    exact : bool
+        Compute with `fractions.Fraction`: the vectors are taken as the floats that they are, and the answers are
+        fractions, without any rounding. Needs ``sigma=0``.
 
     Attributes
     ----------
     count : int
         Answers given so far.
+    takes_sparse : bool
+        True: queries may be SciPy's CSR rows, which are never written out.
 
     Examples
     --------
@@ -54,12 +62,16 @@ class SimulatedOracle:
     4
     """
 
+    takes_sparse = True
+
     def __init__(
         self,
         vectors: ArrayLike,
         sigma: float = 1.0,
         weights: Weights | str | None = None,
         seed: Any = 0,
+        *,
+        exact: bool = False,
     ) -> None:
         self.vectors = as_vectors(vectors, models=None)
         self.sigma = as_float("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
@@ -67,13 +79,16 @@ class SimulatedOracle:
         self._ends = np.cumsum(self.weights)[:-1]  # the last share ends at 1, whatever the rounding
         self._coin, self._noise = generator(seed).spawn(2)
         self.count = 0
+        if exact and self.sigma:
+            raise InvalidInput(f"sigma is {self.sigma:g}: exact answers are without noise; give sigma=0")
+        self.exact = bool(exact)
 
-    def __call__(self, queries: ArrayLike, repeats: int) -> Array:
+    def __call__(self, queries: Any, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
         X = _as_queries(queries, self.vectors.shape[1])
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        means = X @ self.vectors.T  # (q, L)
-        shape = (len(X), repeats)
+        means = _exact_means(X, self.vectors) if self.exact else X @ self.vectors.T  # (q, L)
+        shape = (X.shape[0], repeats)
         model = np.searchsorted(self._ends, self._coin.random(shape), side="right")
         answers: Array = np.take_along_axis(means, model, axis=1)
         if self.sigma:
@@ -87,6 +102,18 @@ class SimulatedOracle:
         self._coin.random(count)
         if self.sigma:
             self._noise.standard_normal(count)
+
+
+def _exact_means(X: Any, vectors: Array) -> Array:
+    """Return ⟨x, β⟩ as fractions, (q, L); floats are the fractions that they stand for."""
+    rows = X.toarray() if is_sparse(X) else X
+    means = np.empty((len(rows), len(vectors)), dtype=object)
+    for b, beta in enumerate(vectors):
+        support = np.flatnonzero(beta)
+        values = [Fraction(value) for value in beta[support].tolist()]
+        for i, row in enumerate(rows):
+            means[i, b] = sum((Fraction(x) * v for x, v in zip(row[support].tolist(), values, strict=True)), Fraction())
+    return means
 
 
 def random_models(models: int, n: int, k: int, gap: float, seed: Any = None) -> Array:

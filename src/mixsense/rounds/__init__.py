@@ -14,6 +14,7 @@ from mixsense.rounds.round import (
     block_groups,
     knows_groups,
 )
+from mixsense.rounds.vectors import dense, is_exact, is_sparse, unlike
 
 __all__ = [
     "CALLS_PER_ROUND",
@@ -32,6 +33,10 @@ __all__ = [
     "answered",
     "block_groups",
     "checked_answers",
+    "dense",
+    "is_exact",
+    "is_sparse",
     "knows_groups",
     "run",
+    "unlike",
 ]

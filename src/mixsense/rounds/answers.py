@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from mixsense.arrays import Array
 from mixsense.checks import one_line, shown
 from mixsense.errors import OracleError
 from mixsense.rounds.round import Asked, Oracle, block_groups, knows_groups
+from mixsense.rounds.vectors import for_oracle, is_exact
 
 LARGEST_ANSWER = 1e100
 """Squares of larger numbers leave the range of floats."""
@@ -33,28 +35,33 @@ def answered(
     first_query : int
         What messages call the first query.
     """
+    q, sent = queries.shape[0], for_oracle(queries, oracle)
     if knows_groups(oracle):
-        found = oracle.asked(queries, repeats, block)
-        if not isinstance(found, Asked) or len(found.vectors) != len(queries):
+        found = oracle.asked(sent, repeats, block)
+        if not isinstance(found, Asked) or found.vectors.shape[0] != q:
             raise OracleError(
                 f"the oracle's asked() returned {one_line(found, 60)}: an Asked of these queries is needed"
             )
-        checked_answers(found.table(), len(queries), repeats, first_query)
+        checked_answers(found.table(), q, repeats, first_query, exact=is_exact(sent))
         return found
-    y = checked_answers(oracle(queries, repeats), len(queries), repeats, first_query)
+    y = checked_answers(oracle(sent, repeats), q, repeats, first_query, exact=is_exact(sent))
     # Nobody told this oracle of the block: that its answers share a model is not known.
-    return Asked.of_round(queries, y, block_groups(len(queries), repeats, 1, first_group))
+    return Asked.of_round(queries, y, block_groups(q, repeats, 1, first_group))
 
 
-def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0) -> Array:
-    """Return the oracle's answers as a (q, repeats) array of finite floats, or raise `OracleError`."""
+def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0, exact: bool = False) -> Array:
+    """Return the oracle's answers as a (q, repeats) array of finite floats, or raise `OracleError`.
+
+    Fractions stay what they are if they are wanted `exact`, and become floats otherwise.
+    """
     try:
         found = np.asarray(raw)
     except ValueError:
         raise OracleError(
             f"the oracle answered rows of unequal length: return an array ({q}, {repeats})", received=raw
         ) from None
-    if found.dtype.kind not in "biuf":
+    fractions = is_exact(found) and found.size > 0 and all(isinstance(value, Rational) for value in found.flat)
+    if found.dtype.kind not in "biuf" and not fractions:
         first = shown(found.reshape(-1)[:1].tolist()[0] if found.size else raw)
         raise OracleError(
             f"the oracle answered values of type {found.dtype} such as {first}: return real numbers, as float",
@@ -66,6 +73,8 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0) -> Arr
             f"return shape ({q}, {repeats}), one row a query, one column a repeat",
             received=raw,
         )
+    if fractions and exact:
+        return found
     answers = found.astype(np.float64)
     bad = np.argwhere(~(np.abs(answers) <= LARGEST_ANSWER))
     if len(bad):

@@ -13,6 +13,7 @@ from mixsense.checks import one_line
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
 from mixsense.rounds.answers import answered
 from mixsense.rounds.round import Asked, Method, Oracle, Progress, ProgressHook, R, Record, Round
+from mixsense.rounds.vectors import rows_at_once
 
 CALLS_PER_ROUND = 64
 """A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
@@ -149,8 +150,8 @@ class Steps(Generic[R]):
         if current.size > LARGEST_ROUND:
             self._method.close()
             raise BudgetError(
-                f"the next step ({current.label}) needs {current.size:,} answers, {len(current.queries)} queries asked "
-                f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before",
+                f"the next step ({current.label}) needs {current.size:,} answers, {current.queries.shape[0]} queries "
+                f"asked {current.repeats:,} times each: give a larger gamma, or max_queries to stop before",
                 needed=self.asked + current.size,
             )
         self.current = current
@@ -165,8 +166,8 @@ def _budget_spent(current: Round, asked: int, max_queries: int) -> Any:
         spent = f"{asked} answers were used before" if asked else "nothing was asked"
         raise BudgetError(
             f"max_queries is {max_queries}, but the step '{current.label}' needs {current.size} answers "
-            f"({len(current.queries)} queries, {current.repeats} times each) and {spent}: give max_queries of at least "
-            f"{asked + current.size}, or ask for less",
+            f"({current.queries.shape[0]} queries, {current.repeats} times each) and {spent}: give max_queries of at "
+            f"least {asked + current.size}, or ask for less",
             max_queries=max_queries,
             needed=asked + current.size,
         )
@@ -181,8 +182,9 @@ def _ask(
     max_queries: int | None,
     progress: ProgressHook | None,
 ) -> Asked:
-    q, parts = len(current.queries), list[Asked]()
-    rows = -(-q // CALLS_PER_ROUND // current.block) * current.block  # a block is never parted
+    q, parts = current.queries.shape[0], list[Asked]()
+    rows = min(-(-q // CALLS_PER_ROUND), rows_at_once(current.queries, oracle))
+    rows = -(-rows // current.block) * current.block  # a block is never parted
     for start in range(0, q, rows):
         queries = current.queries[start : start + rows]
         done = start * current.repeats
@@ -193,7 +195,7 @@ def _ask(
                 error = _with_record(f"{error} ({current.label})", record, error.data)
             raise error from None
         except Exception as error:
-            where = f"{current.label}, queries {start} to {start + len(queries) - 1}"
+            where = f"{current.label}, queries {start} to {start + queries.shape[0] - 1}"
             what = f"the oracle raised {type(error).__name__}: {one_line(error)} ({where})"
             raise _with_record(what, record, {"received": None}) from error
         parts.append(part)

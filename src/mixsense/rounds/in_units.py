@@ -11,6 +11,7 @@ from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
 from mixsense.rounds.round import Method
+from mixsense.rounds.vectors import dense
 
 
 def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array, gain: float = 1.0) -> Method[Recovery]:
@@ -31,7 +32,7 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
             coded = method.send(asked)
         except StopIteration as stop:
             return back(stop.value)
-        x = np.clip(shift + scale * coded.queries, units.low, units.high)  # clipped against rounding only
+        x = np.clip(shift + scale * dense(coded.queries), units.low, units.high)  # clipped against rounding only
         estimate = coded.estimate
         best = None if estimate is None else (lambda now=estimate: back(now()))
         asked = yield replace(coded, queries=x, estimate=best)

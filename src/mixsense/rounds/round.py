@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput
+from mixsense.rounds.vectors import as_answers, as_held, as_rows, stacked
 
 LARGEST = 2**62
 """No round repeats a query more often than this, which a database can still hold."""
@@ -27,7 +28,8 @@ class Round:
     Parameters
     ----------
     queries : (q, n) array
-        The query vectors.
+        The query vectors: floats, SciPy's CSR rows where most entries are 0, or an array of `fractions.Fraction` where
+        answers have to be exact. An oracle that does not say that it takes such rows is sent floats.
     repeats : int
         How often each is asked.
     block : int
@@ -56,14 +58,7 @@ class Round:
     least: int | None = None
 
     def __post_init__(self) -> None:
-        try:
-            queries = np.array(self.queries, dtype=np.float64)  # a copy: the method may use its own again
-        except (TypeError, ValueError):
-            raise InvalidInput("a round's queries are not numbers: give a (q, n) array of finite numbers") from None
-        if queries.ndim != 2 or 0 in queries.shape or not np.isfinite(queries).all():
-            raise InvalidInput(f"a round's queries have shape {queries.shape}: give a (q, n) array of finite numbers")
-        queries.flags.writeable = False
-        object.__setattr__(self, "queries", queries)
+        object.__setattr__(self, "queries", as_held(self.queries))
         for name in ("repeats", "block", "least"):
             value = getattr(self, name)
             if value is None and name == "least":
@@ -81,7 +76,7 @@ class Round:
     @property
     def size(self) -> int:
         """Number of answers that this round costs."""
-        return len(self.queries) * self.repeats
+        return int(self.queries.shape[0]) * self.repeats
 
 
 class Asked:
@@ -120,8 +115,8 @@ class Asked:
     group: Index
 
     def __init__(self, queries: ArrayLike, answers: ArrayLike, group: ArrayLike | None = None) -> None:
-        X, y = np.asarray(queries, dtype=np.float64), np.asarray(answers, dtype=np.float64)
-        if X.ndim != 2 or y.shape != (len(X),):
+        X, y = as_rows(queries), as_answers(answers)
+        if X.ndim != 2 or y.shape != X.shape[:1]:
             raise InvalidInput(f"queries {X.shape} and answers {y.shape} do not match: give (N, n) and (N,)")
         self._set(X, np.arange(len(y)), y, group)
 
@@ -134,12 +129,12 @@ class Asked:
     @classmethod
     def of_round(cls, vectors: ArrayLike, answers: ArrayLike, group: ArrayLike | None = None) -> Asked:
         """Make it of q queries (q, n) and their answers (q, repeats), with groups of the same shape."""
-        X, y = np.asarray(vectors, dtype=np.float64), np.asarray(answers, dtype=np.float64)
-        if X.ndim != 2 or y.ndim != 2 or len(X) != len(y):
+        X, y = as_rows(vectors), as_answers(answers)
+        if X.ndim != 2 or y.ndim != 2 or X.shape[0] != len(y):
             raise InvalidInput(f"queries {X.shape} and answers {y.shape} do not match: give (q, n) and (q, repeats)")
         self = cls.__new__(cls)
         flat = None if group is None else np.asarray(group).reshape(-1)
-        self._set(X, np.repeat(np.arange(len(X)), y.shape[1]), y.reshape(-1), flat)
+        self._set(X, np.repeat(np.arange(len(y)), y.shape[1]), y.reshape(-1), flat)
         return self
 
     @classmethod
@@ -147,32 +142,31 @@ class Asked:
         """Put several into one, in their order."""
         if len(parts) == 1:
             return parts[0]
-        starts = np.cumsum([0, *(len(part.vectors) for part in parts[:-1])])
+        starts = np.cumsum([0, *(part.vectors.shape[0] for part in parts[:-1])])
         place = np.concatenate([part.place + start for part, start in zip(parts, starts, strict=True)])
         self = cls.__new__(cls)
-        vectors, answers, group = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("vectors", "answers", "group")
-        )
-        self._set(vectors, place, answers, group)
+        answers, group = (np.concatenate([getattr(part, name) for part in parts]) for name in ("answers", "group"))
+        self._set(stacked([part.vectors for part in parts]), place, answers, group)
         return self
 
     @property
     def queries(self) -> Array:
         """(N, n), the query of each answer."""
-        alone = np.array_equal(self.place, np.arange(len(self.vectors)))
+        alone = np.array_equal(self.place, np.arange(self.vectors.shape[0]))
         return self.vectors if alone else self.vectors[self.place]
 
     def batches(self) -> list[Array]:
         """Return the answers to each of the q queries."""
-        ends = np.searchsorted(self.place, np.arange(1, len(self.vectors)))
+        ends = np.searchsorted(self.place, np.arange(1, self.vectors.shape[0]))
         return np.split(self.answers, ends)
 
     def table(self) -> Array:
         """Return the answers as (q, repeats); every query must have equally many."""
-        repeats, rest = divmod(len(self.answers), len(self.vectors))
-        if rest or not np.array_equal(self.place, np.repeat(np.arange(len(self.vectors)), repeats)):
+        q = self.vectors.shape[0]
+        repeats, rest = divmod(len(self.answers), q)
+        if rest or not np.array_equal(self.place, np.repeat(np.arange(q), repeats)):
             raise InvalidInput("some answers of the round are missing: use batches() instead of table()")
-        return self.answers.reshape(len(self.vectors), repeats)
+        return self.answers.reshape(q, repeats)
 
     def moved(self, change: Callable[[Array], Array]) -> Asked:
         """Return the same answers with changed query vectors."""
@@ -184,7 +178,7 @@ class Asked:
         return len(self.answers)
 
     def __repr__(self) -> str:
-        return f"Asked({len(self.answers):,} answers to {len(self.vectors):,} queries)"
+        return f"Asked({len(self.answers):,} answers to {self.vectors.shape[0]:,} queries)"
 
 
 Record = list[Asked]
@@ -206,7 +200,11 @@ def block_groups(q: int, repeats: int, block: int, first: int = 0) -> Index:
 
 
 class Oracle(Protocol):
-    """Anything that answers: ``oracle(queries, repeats)`` with queries (q, n) gives answers (q, repeats)."""
+    """Anything that answers: ``oracle(queries, repeats)`` with queries (q, n) gives answers (q, repeats).
+
+    The queries are an array of floats. One whose attribute `takes_sparse` is True is given SciPy's CSR rows where a
+    method has such; one whose attribute `exact` is True may be given fractions, and then answers with fractions.
+    """
 
     def __call__(self, queries: Array, repeats: int, /) -> ArrayLike:
         """Answer each query `repeats` times."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput
-from mixsense.rounds import Asked, Round
+from mixsense.rounds import Asked, Round, dense, is_exact
 from mixsense.studies.storage.access import Access, Misshapen, as_vector
 from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
 from mixsense.studies.storage.tables import answers, ends, leases, queries, rounds, sa, tickets
@@ -58,7 +58,9 @@ def insert_round(connection: sa.Connection, study: int, number: int, new: Round)
     """Store a round and its queries, within a transaction."""
     sizes = {"size": new.size, "repeats": new.repeats, "block": new.block, "least": new.least}
     connection.execute(rounds.insert().values(study=study, round=number, label=new.label, **sizes))
-    rows = new.queries.astype("<f8")
+    if is_exact(new.queries):
+        raise InvalidInput("a study cannot store exact queries: use ms.recover, or another method")
+    rows = dense(new.queries).astype("<f8")
     connection.execute(
         queries.insert(), [{"study": study, "round": number, "query": i, "x": x.tobytes()} for i, x in enumerate(rows)]
     )
