@@ -333,7 +333,7 @@ def test_an_oracle_may_have_a_doubt_of_its_own(tmp_path, more):
 def test_budget_is_an_exit_code_of_its_own(tmp_path):
     done = mixsense("recover", "--simulate", *SMALL, "--gamma", "1", "--max-queries", "2400", cwd=tmp_path)
     assert done.returncode == 3
-    assert done.stdout.startswith("budget: max_queries ran out; the best estimate so far; 2,400 answers")
+    assert done.stdout.startswith("budget: there are no more answers; the best estimate so far; 2,400 answers")
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path):

@@ -18,6 +18,7 @@ LAYERS = """
     errors
     arrays
     checks
+    frames
 
     sqlite
     toml_file

@@ -8,21 +8,22 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int, as_reals, as_vectors, shown
+from mixsense.checks import as_int, as_vectors, shown
 from mixsense.errors import InvalidInput
+from mixsense.recovery.fields import known_or, names_of, noise_of, of_shape, shares_of, story_of
 from mixsense.recovery.statuses import STATUSES
 from mixsense.recovery.stored import as_json, fields_of, no_result, read
 from mixsense.recovery.tables import as_html, as_table, as_text, error_text
+from mixsense.recovery.uses import LEVEL, Prediction, effects, predict, responsibilities, to_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ANSWERS = 10**18
 """A larger number of answers is a mistake, and fits into no database."""
-ROUNDED = 1e-6
-"""Shares may miss the sum of 1 by this much."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,8 +43,8 @@ class Recovery:
         Number of answers used.
     error_bound : float
         Bound on the worst ℓ2 error that holds with probability 1 − η; inf if nothing can be promised.
-    sigma : float
-        Standard deviation of the noise, as given or measured.
+    sigma : float or (L,) array
+        Standard deviation of the noise, as given or measured; where each model has its own, one for each.
     weights : (L,) array
         Shares of the vectors, given or estimated; equal if left out, and where the answers support one vector only.
     stderr : (L, n) array or None
@@ -56,6 +57,9 @@ class Recovery:
         What the coefficients are called.
     weights_stderr : (L,) array or None
         Standard error of each share, where shares were estimated.
+    covariance : (L, p, p) array or None
+        Covariance of the errors of each model's p coefficients, the intercept last if there is one; where it is known
+        and short enough to keep.
 
     Examples
     --------
@@ -68,7 +72,7 @@ class Recovery:
     status: str
     queries: int = 0
     error_bound: float = math.inf
-    sigma: float = math.nan
+    sigma: float | Array = math.nan
     weights: Array = field(default=None)  # type: ignore[arg-type]  # equal ones, made when L is known
     stderr: Array | None = None
     diagnostics: dict[str, Any] = field(default_factory=dict)
@@ -76,6 +80,7 @@ class Recovery:
     intercept_stderr: Array | None = None
     names: tuple[str, ...] | None = None
     weights_stderr: Array | None = None
+    covariance: Array | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -88,20 +93,22 @@ class Recovery:
         put("vectors", as_vectors(self.vectors, "vectors", models=None))
         L, n = self.vectors.shape
         put("queries", as_int("queries", self.queries, 0, "the number of answers used", MOST_ANSWERS))
-        put("error_bound", _known_or("error_bound", self.error_bound, math.inf))
-        put("sigma", _known_or("sigma", self.sigma, math.nan))
-        put("weights", _shares(self.weights, L))
+        put("error_bound", known_or("error_bound", self.error_bound, math.inf))
+        put("sigma", noise_of(self.sigma, L))
+        put("weights", shares_of(self.weights, L))
+        p = n if self.intercept is None else n + 1
         for name, shape in (
             ("stderr", (L, n)),
             ("intercept", (L,)),
             ("intercept_stderr", (L,)),
             ("weights_stderr", (L,)),
+            ("covariance", (L, p, p)),
         ):
             if getattr(self, name) is not None:
-                put(name, _of_shape(name, getattr(self, name), shape))
-        put("diagnostics", _story(self.diagnostics))
+                put(name, of_shape(name, getattr(self, name), shape))
+        put("diagnostics", story_of(self.diagnostics))
         if self.names is not None:
-            put("names", _names(self.names, n))
+            put("names", names_of(self.names, n))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and what comes from another process are read-only, too.
@@ -158,6 +165,66 @@ class Recovery:
 
         return plot_recovery(self, truth)
 
+    def predict(self, x: Any, level: float = LEVEL) -> Prediction:
+        """Return what each model would answer to queries, with intervals.
+
+        Parameters
+        ----------
+        x : (q, n) or (n,) array_like, or data frame
+            The queries; of a data frame, the columns that are called as the coefficients.
+        level : float
+            Probability of the intervals.
+
+        Returns
+        -------
+        Prediction
+            `mean` (q, L), `interval` (q, L, 2) of the expected answer, `answers` (q, L, 2) of one answer with its
+            noise, and `overall` (q,), the mean over the shares. Without a `covariance` the errors of the coefficients
+            are taken for independent; without standard errors the intervals are NaN.
+
+        Examples
+        --------
+        >>> vectors, stderr = np.array([[1.0, 0.0], [0.0, 2.0]]), np.full((2, 2), 0.1)
+        >>> r = Recovery(vectors, "budget", weights=[0.75, 0.25], stderr=stderr)
+        >>> found = r.predict([1.0, 1.0])
+        >>> found.mean, found.overall, found.interval[0, 0].round(2)
+        (array([[1., 2.]]), array([1.25]), array([0.72, 1.28]))
+        """
+        return predict(self, x, level)
+
+    def responsibilities(self, X: Any, y: ArrayLike, groups: Any = None) -> Array:
+        """Return the probability that each answer came from each model, (N, L).
+
+        Parameters
+        ----------
+        X : (N, n) array_like or data frame
+            The queries.
+        y : (N,) array_like
+            The answers to them.
+        groups : (N,) array_like, optional
+            Which answers share a model, as labels; all different by default.
+
+        Examples
+        --------
+        >>> r = Recovery(np.array([[1.0], [-1.0]]), "budget", sigma=1.0)
+        >>> r.responsibilities([[1.0], [1.0]], [0.0, 3.0]).round(2).tolist()
+        [[0.5, 0.5], [1.0, 0.0]]
+        >>> r.responsibilities([[1.0], [1.0]], [0.0, 3.0], groups=["ann", "ann"]).round(2).tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+        """
+        return responsibilities(self, X, y, groups)
+
+    def effects(self) -> dict[str, Array]:
+        """Return what half of each feature's range does to the answer, of each model: name to (L,) array.
+
+        The ranges are those of the data (`fit`) or of the box (`recover`); without either there are no effects.
+        """
+        return effects(self)
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for each coefficient of each model, and its 95 % interval."""
+        return to_frame(self)
+
     def to_json(self) -> str:
         """Return the result as JSON text, every float to the last bit (NaN and infinity as null)."""
         return as_json(self)
@@ -170,48 +237,3 @@ class Recovery:
             return cls(**fields_of(data))
         except (KeyError, TypeError, ValueError) as error:
             raise no_result(error) from None
-
-
-def _known_or(name: str, value: Any, unknown: float) -> float:
-    """Return a number of at least 0, or what says that it is not known."""
-    if isinstance(value, (float, np.floating)) and (math.isnan(value) or value == unknown):
-        return unknown
-    return as_float(name, value, f"a number, or {unknown} if it is not known", 0.0)
-
-
-def _shares(weights: Any, L: int) -> Array:
-    if weights is None:
-        return np.full(L, 1 / L)
-    found = _of_shape("weights", weights, (L,))
-    if (found < 0).any() or abs(float(found.sum()) - 1) > ROUNDED:
-        raise InvalidInput(f"weights is {shown(found.tolist())}: give shares that sum to 1")
-    return found
-
-
-def _of_shape(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    error = name.endswith("stderr")
-    found = as_reals(name, value, f"give an array of shape {shape}", finite=not error)
-    if found.shape != shape:
-        raise InvalidInput(
-            f"{name} has shape {found.shape}; it must be {shape}, to go with the vectors", shape=found.shape
-        )
-    if error and (found < 0).any():
-        raise InvalidInput(f"{name} has a value below 0: {found.min():g}")
-    return found
-
-
-def _story(diagnostics: Any) -> dict[str, Any]:
-    if not isinstance(diagnostics, dict) or not all(isinstance(key, str) for key in diagnostics):
-        raise InvalidInput(f"diagnostics is {shown(diagnostics)}: give a dict with texts as keys")
-    warnings = diagnostics.get("warnings", [])
-    if not isinstance(warnings, (list, tuple)) or not all(isinstance(text, str) for text in warnings):
-        raise InvalidInput(f"diagnostics['warnings'] is {shown(warnings)}: give a list of texts")
-    return dict(diagnostics)
-
-
-def _names(names: Any, n: int) -> tuple[str, ...]:
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise InvalidInput(f"names is {shown(names)}: give a list of {n} texts")
-    if len(names) != n:
-        raise InvalidInput(f"{len(names)} names for {n} coefficients: give one name for each", names=names)
-    return tuple(names)

@@ -3,7 +3,7 @@
 STATUSES = {
     "certified": "the promised precision is reached",
     "single": "the answers support one vector only; each row is that vector",
-    "budget": "max_queries ran out; the best estimate so far",
+    "budget": "there are no more answers; the best estimate so far",
     "uncertain": "finished, but a check failed; diagnostics['warnings'] says which",
     "open": "the study goes on; the best estimate so far",
 }

@@ -36,6 +36,7 @@ def as_json(recovery: Recovery) -> str:
                 "intercept": _plain(recovery.intercept),
                 "intercept_stderr": _plain(recovery.intercept_stderr),
                 "names": _plain(recovery.names),
+                "covariance": _plain(recovery.covariance),
             }
         )
     except (TypeError, ValueError, RecursionError) as error:
@@ -72,7 +73,7 @@ def fields_of(data: dict[str, Any]) -> dict[str, Any]:
         "status": data["status"],
         "queries": data["queries"],
         "error_bound": math.inf if data["error_bound"] is None else _number("error_bound", data["error_bound"]),
-        "sigma": math.nan if data["sigma"] is None else _number("sigma", data["sigma"]),
+        "sigma": _noise(data["sigma"]),
         "weights": _numbers("weights", data["weights"], 1),
         "stderr": _numbers_or_none("stderr", data["stderr"], 2),
         "diagnostics": data["diagnostics"],
@@ -80,7 +81,14 @@ def fields_of(data: dict[str, Any]) -> dict[str, Any]:
         "intercept_stderr": _numbers_or_none("intercept_stderr", data.get("intercept_stderr"), 1),
         "names": data.get("names"),
         "weights_stderr": _numbers_or_none("weights_stderr", data.get("weights_stderr"), 1),
+        "covariance": _numbers_or_none("covariance", data.get("covariance"), 3),
     }
+
+
+def _noise(sigma: Any) -> Any:
+    if isinstance(sigma, list):
+        return _numbers("sigma", sigma, 1)
+    return math.nan if sigma is None else _number("sigma", sigma)
 
 
 def _plain(value: Any) -> Any:

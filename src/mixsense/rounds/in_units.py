@@ -10,6 +10,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
+from mixsense.recovery.uses import HALF_RANGES
 from mixsense.rounds.round import Method
 from mixsense.rounds.vectors import dense
 
@@ -24,6 +25,7 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
     def back(r: Recovery) -> Recovery:
         stderr = None if r.stderr is None else r.stderr / scale
         story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
+        story[HALF_RANGES] = units.half.tolist()
         return replace(r, vectors=r.vectors / scale, stderr=stderr, error_bound=r.error_bound * gain, diagnostics=story)
 
     asked: Any = None

@@ -1,0 +1,193 @@
+"""Tables that users have: arrays and data frames, with the names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.checks import as_reals, shown, summed_up
+from mixsense.errors import InvalidInput
+
+NUMBER_KINDS = "biuf"
+"""Kinds of NumPy's dtypes that are numbers; True and False are 1 and 0 in a table."""
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A data frame, as pandas has it."""
+
+    columns: Any
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return a column."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        ...
+
+    def to_numpy(self) -> Any:
+        """Return all columns as an array."""
+        ...
+
+
+class Rows(NamedTuple):
+    """The rows of a table, (N, n), and the names of its columns, if it has any."""
+
+    values: Array
+    names: tuple[str, ...] | None
+
+
+def as_rows(name: str, X: Any) -> Rows:
+    """Return a table as a new array of floats, NaN where a value is missing, or say what is wrong with it.
+
+    Parameters
+    ----------
+    name : str
+        What a message calls the table.
+    X : array_like or data frame
+        One row an answer; a single row may be given as (n,).
+
+    Examples
+    --------
+    >>> as_rows("X", [[1, 2], [3, None]]).values
+    array([[ 1.,  2.],
+           [ 3., nan]])
+    >>> as_rows("X", [["a", 2]])
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: X must be real numbers: give one row an answer, (N, n)
+    """
+    if isinstance(X, Frame):
+        return _from_frame(name, X)
+    values = _reals(name, X, "give one row an answer, (N, n)")
+    if values.ndim == 1:
+        values = values[None]
+    if values.ndim != 2 or not values.shape[1]:
+        raise InvalidInput(f"{name} has shape {values.shape}: give one row an answer, (N, n)", shape=values.shape)
+    return Rows(values, None)
+
+
+def as_column(name: str, y: Any, length: int) -> Array:
+    """Return one number a row as a new array, NaN where it is missing, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_column("y", [1, 2.5], 2)
+    array([1. , 2.5])
+    >>> as_column("y", [1, 2.5], 3)
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: y has shape (2,), and there are 3 rows: give one number for each
+    """
+    found = _reals(name, _plain(y), "give one number for each row")
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.shape != (length,):
+        raise InvalidInput(
+            f"{name} has shape {found.shape}, and there are {length} rows: give one number for each", shape=found.shape
+        )
+    return found
+
+
+def as_groups(groups: Any, length: int) -> Index:
+    """Return the group of each row as a number from 0 on; whatever can be told apart names a group, None is nobody.
+
+    Examples
+    --------
+    >>> as_groups(["ann", "bob", "ann", None, None], 5)
+    array([0, 1, 0, 2, 3])
+    """
+    try:
+        labels = list(_plain(groups))
+    except TypeError:
+        raise InvalidInput(f"groups is {shown(groups)}: give one label for each row") from None
+    if len(labels) != length:
+        raise InvalidInput(f"groups has {len(labels)} labels for {length} rows: give one for each")
+    number: dict[Any, int] = {}
+    try:
+        # What is missing (None, NaN: unequal to itself) belongs to nobody else.
+        known = ((object() if label is None or label != label else label) for label in labels)
+        return np.array([number.setdefault(label, len(number)) for label in known], dtype=np.intp)
+    except (TypeError, ValueError):
+        raise InvalidInput("groups must be labels: give one text or number for each row") from None
+
+
+def in_order(name: str, X: Any, names: Sequence[str] | None, n: int) -> Array:
+    """Return a table's rows with the columns that a result has, by their names where both have them."""
+    if isinstance(X, Frame) and names is not None:
+        columns = [str(column) for column in X.columns]
+        missing = [wanted for wanted in names if wanted not in columns]
+        if missing:
+            raise InvalidInput(f"{name} has no column {shown(missing[0])}: give the columns that were fitted")
+        X = X[[X.columns[columns.index(wanted)] for wanted in names]]
+    values = as_rows(name, X).values
+    if values.shape[1] != n:
+        raise InvalidInput(f"{name} has {values.shape[1]} columns, the models have {n}: give one for each coefficient")
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise InvalidInput(f"{name}[{row}, {column}] is {values[row, column]}: give numbers")
+    return values
+
+
+def _from_frame(name: str, frame: Frame) -> Rows:
+    names = tuple(str(column) for column in frame.columns)
+    if len({*names}) < len(names):
+        twice = next(column for column in names if names.count(column) > 1)
+        raise InvalidInput(f"{name} has two columns {shown(twice)}: give each a name of its own")
+    if not names:
+        raise InvalidInput(f"{name} has no columns: give one for each feature")
+    values = np.empty((len(frame), len(names)))
+    for j, (column, label) in enumerate(zip(names, frame.columns, strict=True)):
+        values[:, j] = _numbers(column, frame[label])
+    return Rows(_without_infinity(name, values), names)
+
+
+def _numbers(name: str, column: Any) -> Array:
+    """Return a column of a data frame as floats."""
+    if getattr(column.dtype, "kind", "O") not in NUMBER_KINDS:
+        try:
+            found = [_known(value) for value in column.to_numpy().tolist()]
+            return as_reals(name, found, "", finite=False, kinds=NUMBER_KINDS)
+        except InvalidInput:
+            raise InvalidInput(
+                f"column {shown(name)} holds other things than numbers: leave it out, or give one column of 0 and 1 "
+                "for each of its levels"
+            ) from None
+    try:
+        found = column.to_numpy(dtype="float64", na_value=np.nan)  # pandas: its missing numbers have no float
+    except TypeError:
+        found = column.to_numpy()
+    return np.asarray(found, dtype=np.float64)
+
+
+def _known(value: Any) -> Any:
+    """Return a value, and NaN where there is none."""
+    return np.nan if value is None else value
+
+
+def _reals(name: str, values: Any, needed: str) -> Array:
+    """Return numbers of whatever shape, None as NaN; infinite ones are refused."""
+    try:
+        found = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidInput(f"{name} is {summed_up(values)}: {needed}") from None
+    if found.dtype.kind == "O" and found.size:
+        flat = [_known(value) for value in found.ravel().tolist()]
+        found = as_reals(name, flat, needed, finite=False, kinds=NUMBER_KINDS).reshape(found.shape)
+    return _without_infinity(name, as_reals(name, found, needed, finite=False, kinds=NUMBER_KINDS))
+
+
+def _without_infinity(name: str, values: Array) -> Array:
+    if np.isinf(values).any():
+        place = ", ".join(map(str, np.argwhere(np.isinf(values))[0].tolist()))
+        raise InvalidInput(f"{name}[{place}] is infinite: give finite numbers, or leave the row out")
+    return values
+
+
+def _plain(values: Any) -> Any:
+    """Return what a data frame's column holds."""
+    return values.to_numpy() if isinstance(values, Frame) or hasattr(values, "to_numpy") else values

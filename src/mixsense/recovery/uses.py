@@ -1,0 +1,146 @@
+"""What a recovery is used for: predictions, who answered, effects, a data frame."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsense.arrays import Array
+from mixsense.checks import as_float, require
+from mixsense.errors import InvalidInput
+from mixsense.frames import as_column, as_groups, in_order
+
+if TYPE_CHECKING:
+    from mixsense.recovery.result import Recovery
+
+LEVEL = 0.95
+"""Probability of intervals, unless another one is asked for."""
+INTERCEPT = "(intercept)"
+"""What tables call the constant of a model."""
+HALF_RANGES = "half_ranges"
+"""Where the diagnostics keep half of the range of each feature."""
+
+
+class Prediction(NamedTuple):
+    """What each model would answer to q queries, for q rows of L models; one query given as (n,) is one row."""
+
+    mean: Array
+    """(q, L), the expected answer of each model."""
+    interval: Array
+    """(q, L, 2), low and high ends of the expected answer: how sure the model is."""
+    answers: Array
+    """(q, L, 2), low and high ends of one answer of the model, with its noise."""
+    overall: Array
+    """(q,), the expected answer of whoever comes: the mean over the shares."""
+
+
+def predict(recovery: Recovery, x: Any, level: float = LEVEL) -> Prediction:
+    """Say what each model would answer; see `Recovery.predict`."""
+    X = in_order("x", x, recovery.names, recovery.vectors.shape[1])
+    z = normal_quantile(as_float("level", level, "the probability of the intervals, e.g. 0.95", 0.0, 1.0, strict=True))
+    mean = _means(recovery, X)
+    stderr = _stderr(recovery, X)
+    noise = np.sqrt(stderr**2 + _sigmas(recovery) ** 2)
+    return Prediction(mean, _around(mean, z * stderr), _around(mean, z * noise), mean @ recovery.weights)
+
+
+def responsibilities(recovery: Recovery, X: Any, y: ArrayLike, groups: Any = None) -> Array:
+    """Say which model answered; see `Recovery.responsibilities`."""
+    rows = in_order("X", X, recovery.names, recovery.vectors.shape[1])
+    answers = as_column("y", y, len(rows))
+    if np.isnan(answers).any():
+        raise InvalidInput(f"y[{int(np.isnan(answers).argmax())}] is missing: give the answers")
+    sigma = _sigmas(recovery)
+    if not (sigma > 0).all():
+        raise InvalidInput("the noise is 0 or not known: with which model an answer goes cannot be weighed")
+    log_p = -0.5 * ((answers[:, None] - _means(recovery, rows)) / sigma) ** 2 - np.log(sigma)
+    group = None if groups is None else as_groups(groups, len(rows))
+    if group is not None:
+        summed = np.zeros((int(group.max(initial=-1)) + 1, log_p.shape[1]))
+        np.add.at(summed, group, log_p)
+        log_p = summed
+    log_p = log_p + np.log(np.maximum(recovery.weights, 1e-300))
+    P: Array = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    return P if group is None else P[group]
+
+
+def effects(recovery: Recovery) -> dict[str, Array]:
+    """Say what half of each feature's range does; see `Recovery.effects`."""
+    half = recovery.diagnostics.get(HALF_RANGES)
+    n = recovery.vectors.shape[1]
+    if half is None or len(half) != n:
+        raise InvalidInput(
+            "the ranges of the features are not known here: effects need data (ms.fit), or a box (ms.recover)"
+        )
+    names = recovery.names or tuple(f"x{j}" for j in range(n))
+    return dict(zip(names, (recovery.vectors * np.asarray(half, dtype=np.float64)).T, strict=True))
+
+
+def to_frame(recovery: Recovery) -> Any:
+    """Return a table with a row for each coefficient of each model; see `Recovery.to_frame`."""
+    pd = require("pandas", "sklearn", "data frames need")
+    L, n = recovery.vectors.shape
+    names = list(recovery.names or range(n))
+    value, stderr = recovery.vectors, _or_nan(recovery.stderr, (L, n))
+    if recovery.intercept is not None:
+        names.append(INTERCEPT)
+        value = np.column_stack([value, recovery.intercept])
+        stderr = np.column_stack([stderr, _or_nan(recovery.intercept_stderr, (L,))])
+    low, high = np.moveaxis(_around(value, normal_quantile(LEVEL) * stderr), -1, 0)
+    columns = {
+        "model": np.repeat(np.arange(1, L + 1), len(names)),
+        "share": np.repeat(recovery.weights, len(names)),
+        "coefficient": names * L,
+        "value": value.ravel(),
+        "stderr": stderr.ravel(),
+        "low": low.ravel(),
+        "high": high.ravel(),
+    }
+    return pd.DataFrame(columns)
+
+
+def normal_quantile(level: float) -> float:
+    """Return how many standard errors a two-sided interval of this probability reaches.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 3)
+    1.96
+    """
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf((1 + level) / 2) if level < 1 else math.inf
+
+
+def _means(recovery: Recovery, X: Array) -> Array:
+    mean: Array = X @ recovery.vectors.T
+    return mean if recovery.intercept is None else mean + recovery.intercept
+
+
+def _sigmas(recovery: Recovery) -> Array:
+    return np.broadcast_to(np.asarray(recovery.sigma, dtype=np.float64), (len(recovery.vectors),))
+
+
+def _stderr(recovery: Recovery, X: Array) -> Array:
+    """Return the standard errors of the means, (q, L): with the covariance where there is one."""
+    L, n = recovery.vectors.shape
+    if recovery.covariance is not None:
+        rows = X if recovery.intercept is None else np.column_stack([X, np.ones(len(X))])
+        variance = np.stack([np.einsum("ij,jk,ik->i", rows, C, rows) for C in recovery.covariance], axis=1)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)), dtype=np.float64)
+    alone: Array = X**2 @ (_or_nan(recovery.stderr, (L, n)) ** 2).T  # as if the errors were independent
+    if recovery.intercept is not None:
+        alone = alone + _or_nan(recovery.intercept_stderr, (L,)) ** 2
+    return np.asarray(np.sqrt(alone), dtype=np.float64)
+
+
+def _or_nan(errors: Array | None, shape: tuple[int, ...]) -> Array:
+    return np.full(shape, np.nan) if errors is None else errors
+
+
+def _around(mean: Array, half: Array) -> Array:
+    return np.stack([mean - half, mean + half], axis=-1)
