@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mixsense as ms
+from mixsense.regression.data import Data
 from mixsense.regression.fit import climb, finish
 
 
@@ -14,6 +15,6 @@ def mixed_answers(pair, N, seed, sigma=1.0):
     return X, ms.SimulatedOracle(pair, sigma, seed=[seed, 2])(X, 1)[:, 0]
 
 
-def fit(*arguments, route="", **options):
+def fit(X, y, *arguments, route="", **options):
     """Return a fit from a start: to the nearest optimum, with the expansion around it."""
-    return finish(climb(*arguments, **options), route)
+    return finish(climb(Data(X, y), *arguments, **options), route)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from mixsense.regression.data import Data
 from mixsense.regression.evidence import one_model_score, penalised
 
 
@@ -33,4 +34,4 @@ def test_one_model_is_scored_by_its_likelihood_and_its_size():
     beta, inclusion = np.zeros(20), np.zeros(20)
     beta[:2], inclusion[:3] = (1.0, -1.0), (1.0, 0.9, 0.001)  # what is improbable is not counted
     loglik = -0.5 * ((y - X @ beta) ** 2).sum() / 4 - 50 * math.log(2 * math.sqrt(2 * math.pi))
-    assert one_model_score(beta, inclusion, X, y, 2.0) == pytest.approx(penalised(loglik, 1.9, 50, 20, models=1))
+    assert one_model_score(beta, inclusion, Data(X, y), 2.0) == pytest.approx(penalised(loglik, 1.9, 50, 20, models=1))

@@ -24,6 +24,7 @@ LAYERS = """
     toml_file
     metrics
     features
+    scales
     problem
     recovery
     rounds

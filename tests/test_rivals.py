@@ -10,6 +10,7 @@ import mixsense as ms
 from mixsense.features.units import Coded
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
+from mixsense.regression.data import Data
 from mixsense.regression.fit import climb, finish
 from mixsense.regression.rivals import Rival, distance, moves, rivals
 
@@ -30,7 +31,7 @@ def answers_of(beta, Z, seed, sigma=0.3):
 
 
 def fitted(X, y, beta):
-    return finish(climb(X, y, beta, 0.3, np.ones(2) / 2, 0.5, 0.5, free_sigma=True, free_weights=True))
+    return finish(climb(Data(X, y), beta, 0.3, np.ones(2) / 2, 0.5, 0.5, free_sigma=True, free_weights=True))
 
 
 def test_corners_leave_as_many_rivals_as_there_are_columns_and_middles_rule_them_out():
@@ -38,12 +39,12 @@ def test_corners_leave_as_many_rivals_as_there_are_columns_and_middles_rule_them
     rng = np.random.default_rng(2)
     Z = rng.choice([-1.0, 1.0], (400, 5))
     X, y = answers_of(beta, Z, 3)
-    alike = rivals(X, y, fitted(X, y, beta))
+    alike = rivals(Data(X, y), fitted(X, y, beta))
     assert len(alike) >= 6  # five features and the level
     assert alike[0].score - alike[5].score < 5
     Z[np.arange(200), rng.integers(5, size=200)] = 0.0
     X, y = answers_of(beta, Z, 3)
-    alive = rivals(X, y, fitted(X, y, beta))
+    alive = rivals(Data(X, y), fitted(X, y, beta))
     assert distance(alive[0].beta, beta) < 0.3
     assert len(alive) == 1 or alive[0].score - alive[1].score > 5
 

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.problem import MOST_MODELS
 from mixsense.regression import tuning
+from mixsense.regression.data import Data
 from mixsense.regression.em import EM
 from mixsense.regression.fit import Fit
-from mixsense.regression.likelihood import explain
-
-
-class Data(NamedTuple):
-    """The answers that the fits are for."""
-
-    X: Array
-    """(N, n), the rows that the answers are linear in."""
-    y: Array
-    """(N,), the answers."""
-    zeros: int = 0
-    """How many of them, the first, answer x = 0, and so tell nothing but the noise."""
-
-    @property
-    def without_zeros(self) -> tuple[Array, Array]:
-        """Rows and answers, but those of x = 0."""
-        return self.X[self.zeros :], self.y[self.zeros :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,21 +117,17 @@ class Candidates:
             return tuning.NEW_STARTS
         return tuning.FEW_NEW_STARTS if self.evidence < tuning.NO_NEW_STARTS else 0
 
-    def scored(self, X: Array, y: Array) -> Candidates:
+    def scored(self, data: Data) -> Candidates:
         """Return the same fits with their mean log-likelihood of these answers, which they have not seen."""
         scores = {route: list(values) for route, values in self.held_out.items()}
         best_of_route: dict[str, Fit] = {}
         for f in (f for fits in self.fits.values() for f in fits):
             best_of_route.setdefault(f.route, f)
         for route, f in best_of_route.items():
-            scores.setdefault(route, []).append(float(_loglik(X, y, f).mean()))
+            scores.setdefault(route, []).append(float(f.explained(data).loglik.sum()) / len(data.y))
         unseen, L = dict(self.unseen), self.models
         rival = self.one if L == 2 else self.fewer
         if rival is not None and rival.L == L - 1:
-            gain = float((_loglik(X, y, self.several) - _loglik(X, y, rival)).sum())
+            gain = float((self.several.explained(data).loglik - rival.explained(data).loglik).sum())
             unseen[L] = unseen.get(L, 0.0) + gain
         return replace(self, held_out=scores, unseen=unseen)
-
-
-def _loglik(X: Array, y: Array, f: Fit | EM) -> Array:
-    return explain(X, y, f.beta, f.weights, f.sigma).loglik

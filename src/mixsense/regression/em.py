@@ -8,7 +8,8 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.regression import tuning
-from mixsense.regression.likelihood import explain, positive_information
+from mixsense.regression.data import Data
+from mixsense.regression.likelihood import Explained, one_a_group, positive_information
 from mixsense.regression.spike_slab import EVEN, Posterior, Prior, joint, marginal, slab_shares
 
 
@@ -17,12 +18,12 @@ class EM:
 
     Parameters
     ----------
-    X, y : (N, n) and (N,) arrays
+    data : Data
         Queries and answers.
     beta : (L, n) array
         Where to start.
-    sigma, weights : float, (L,) array
-        Noise, and shares of the models.
+    sigma, weights : float or (L,) array, (L,) array
+        Noise, of all models or of each, and shares of the models.
     rate : float
         Share of non-zero coefficients.
     least_sigma : float
@@ -49,42 +50,65 @@ class EM:
     free_shares: int = 0
 
     def __init__(
-        self, X: Array, y: Array, beta: Array, sigma: float, weights: Array, rate: float, least_sigma: float
+        self, data: Data, beta: Array, sigma: float | Array, weights: Array, rate: float, least_sigma: float
     ) -> None:
-        self.X, self.y, self.beta = X, y, beta.copy()
-        (self.N, self.n), self.L = X.shape, len(beta)
-        self.least_sigma = max(least_sigma, tuning.LEAST_RELATIVE_SIGMA * math.sqrt(float(np.mean(y * y))), 1e-100)
-        self.sigma, self.rate = max(sigma, self.least_sigma), rate
+        self.data, self.here, self.beta = data, data, beta.copy()
+        (self.N, self.n), self.L = data.X.shape, len(beta)
+        size = math.sqrt(float(np.mean(data.values**2)))
+        self.least_sigma = max(least_sigma, tuning.LEAST_RELATIVE_SIGMA * size, 1e-100)
         self.weights = weights if self.L > 1 else np.ones(1)
+        self.sigma, self.rate = self._at_least(sigma), rate
         self.slab, self.shares = self._typical_square(beta), EVEN
+
+    def _at_least(self, sigma: float | Array) -> float | Array:
+        """Return the noise, and at least the least."""
+        return np.maximum(sigma, self.least_sigma) if isinstance(sigma, np.ndarray) else max(sigma, self.least_sigma)
+
+    @property
+    def variance(self) -> Array:
+        """The variance of the noise of each model, (L,)."""
+        return np.broadcast_to(np.square(self.sigma), self.L)
+
+    @property
+    def typical_sigma(self) -> float:
+        """The noise of an answer, whichever model it comes from."""
+        if isinstance(self.sigma, np.ndarray):
+            return math.sqrt(float(self.weights @ np.square(self.sigma)))
+        return float(self.sigma)
 
     @property
     def prior(self) -> Prior:
         """The prior of a coefficient, as far as it is learned."""
-        return Prior.of(self.slab, self.rate, self.noise, self.shares)
+        return Prior.of(self.slab, self.rate, self.tagged_variance, self.shares)
 
     @property
-    def noise(self) -> float:
+    def tagged_variance(self) -> float:
         """The variance that a coefficient would have if the answers told their models."""
-        return float(self.sigma**2 * self.L / self.N)
+        return float(self.typical_sigma**2 * self.L / self.N)
 
     def _typical_square(self, beta: Array) -> float:
         """Return the mean square of the coefficients that are not zero, and at least what noise could make of one."""
         found = beta[beta != 0]
-        least = float(tuning.START_SLAB * self.sigma**2 / self.N)
+        least = float(tuning.START_SLAB * self.typical_sigma**2 / self.N)
         return max(float((found**2).mean()) if found.size else 0.0, least)
 
     def marginals(self) -> tuple[Posterior, Array, Array]:
         """Return the posterior of every coefficient by itself, its t², and its information, each (L, n)."""
-        R, P, _ = explain(self.X, self.y, self.beta, self.weights, self.sigma)
-        G = np.stack([np.einsum("i,ij,ij->j", p, self.X, self.X) for p in P.T]) / self.sigma**2
-        b = (P * R).T @ self.X / self.sigma**2 + G * self.beta
+        X, variance = self.data.X, self.variance[:, None]
+        R, P, _, curvature = self.explained(self.data)
+        told = P if self.data.scale is None else P * np.maximum(curvature, 0.0)
+        G = np.stack([np.einsum("i,ij,ij->j", p, X, X) for p in told.T]) / variance
+        b = (P * R).T @ X / variance + G * self.beta
         return marginal(b, G, self.prior), b * b / np.maximum(G, 1e-300), G
+
+    def explained(self, data: Data) -> Explained:
+        """Say how the models explain answers."""
+        return data.explained(self.beta, self.weights, self.sigma)
 
     def choose_columns(self) -> None:
         """Choose the working set."""
         found, t2, _ = self.marginals()
-        kept = self.beta**2 > self.noise / tuning.KEEPS_COLUMN
+        kept = self.beta**2 > self.tagged_variance / tuning.KEEPS_COLUMN
         promise = np.maximum(found.inclusion, kept).max(axis=0) + tuning.T_SQUARE_IN_PROMISE * t2.max(axis=0)
         room = max(tuning.LEAST_COLUMNS, self.N // tuning.ANSWERS_PER_COLUMN)
         order = np.argsort(-promise, kind="stable")
@@ -92,36 +116,41 @@ class EM:
         self.columns = first[promise[first] > tuning.LEAST_PROMISE]
         if not len(self.columns):
             self.columns = order[: tuning.FALLBACK_COLUMNS]
-        self.Xc = self.X if len(self.columns) == self.n else self.X[:, self.columns]
+        if len(self.columns) < self.n:
+            self.here = self.data._replace(X=self.data.X[:, self.columns])
+        else:
+            self.here = self.data
         self.mean = self.beta[:, self.columns]
 
-    def iterate(self, expected_rate: float, free_sigma: bool, free_weights: bool, zeros: int, steps: int) -> float:
-        """Make EM steps until the means stand still; returns the log-likelihood.
-
-        The answers to the first `zeros` queries, which are x = 0, tell nothing about the shares.
-        """
+    def iterate(self, expected_rate: float, free_sigma: bool, free_weights: bool, steps: int) -> float:
+        """Make EM steps until the means stand still; returns the log-likelihood."""
         inclusion, square = np.zeros_like(self.mean), np.zeros_like(self.mean)
         for step in range(steps):
-            _, P, loglik = explain(self.Xc, self.y, self.mean, self.weights, self.sigma)
-            change = self._renew_mean(P, square, inclusion, tuning.LATER_SWEEPS if step else tuning.JOINT_SWEEPS)
+            found = self.here.explained(self.mean, self.weights, self.sigma)
+            change = self._renew_mean(found, square, inclusion, tuning.LATER_SWEEPS if step else tuning.JOINT_SWEEPS)
             self._renew_prior(square, inclusion, expected_rate)
             if free_weights and self.L > 1:
-                self._renew_weights(P[zeros:])
+                self._renew_weights(found.probability)
             if free_sigma:
-                self._renew_sigma(P, float(inclusion.sum()))
+                self._renew_sigma(found.probability, inclusion.sum(axis=1))
             if change < tuning.SETTLED_STEP and step:
                 break
         self.beta = np.zeros_like(self.beta)
         self.beta[:, self.columns] = self.mean
         self.size = float(inclusion.sum())
-        return float(loglik.sum())
+        return float(found.loglik.sum())
 
-    def _renew_mean(self, P: Array, square: Array, inclusion: Array, sweeps: int) -> float:
-        """Fit each model to its share of the answers; returns the largest change, squared, in standard errors."""
-        prior, change = self.prior, 0.0
+    def _renew_mean(self, found: Explained, square: Array, inclusion: Array, sweeps: int) -> float:
+        """Fit each model to its share of the answers; returns the largest change, squared, in standard errors.
+
+        Of an answer that is not a real number, the mean value that the model would have given it counts.
+        """
+        prior, change, X, y = self.prior, 0.0, self.here.X, self.here.y
         for a in range(self.L):
-            WX = P[:, a, None] * self.Xc
-            G, b = WX.T @ self.Xc / self.sigma**2, self.y @ WX / self.sigma**2
+            WX, variance = found.probability[:, a, None] * X, float(self.variance[a])
+            if self.here.scale is not None:
+                y = X @ self.mean[a] + found.residual[:, a]
+            G, b = WX.T @ X / variance, y @ WX / variance
             new, square[a], inclusion[a] = joint(G, b, prior, self.mean[a], sweeps=sweeps)
             change = max(change, float(((new - self.mean[a]) ** 2 * np.diag(G)).max()))
             self.mean[a] = new
@@ -137,24 +166,34 @@ class EM:
         self.shares = slab_shares(self.mean, inclusion, self.slab)
 
     def _renew_weights(self, P: Array) -> None:
-        """Learn the shares of the models."""
+        """Learn the shares of the models, each group counted once; answers to x = 0 tell nothing about them."""
+        group, zeros = self.here.group, self.here.zeros
+        P = one_a_group(P[zeros:], None if group is None else group[zeros:])
         share = (P.sum(axis=0) + tuning.PSEUDO_COUNT) / (len(P) + self.L * tuning.PSEUDO_COUNT)
         share = np.clip(share, tuning.LEAST_SHARE_IN_FIT, 1 - tuning.LEAST_SHARE_IN_FIT)
         self.weights = share / share.sum()
 
-    def _renew_sigma(self, P: Array, size: float) -> None:
-        """Learn the noise, from the residuals of `size` fitted coefficients."""
-        R = self.y[:, None] - self.Xc @ self.mean.T
-        freedom = max(self.N - size, self.N / tuning.LEAST_FREEDOM)
-        self.sigma = max(math.sqrt(float((P * R * R).sum()) / freedom), self.least_sigma)
+    def _renew_sigma(self, P: Array, size: Array) -> None:
+        """Learn the noise, from the residuals of the coefficients that were fitted, `size` of them in each model."""
+        mean, scale = self.here.X @ self.mean.T, self.here.scale
+        R = self.here.y[:, None] - mean
+        square = P * R * R if scale is None else P * scale.terms(self.here.y, mean, self.sigma).square
+        if isinstance(self.sigma, np.ndarray):
+            own = P.sum(axis=0)
+            freedom = np.maximum(own - size, own / tuning.LEAST_FREEDOM)
+            self.sigma = self._at_least(np.sqrt(square.sum(axis=0) / np.maximum(freedom, 1e-300)))
+        else:
+            freed = max(self.N - float(size.sum()), self.N / tuning.LEAST_FREEDOM)
+            self.sigma = self._at_least(math.sqrt(float(square.sum()) / freed))
 
     def laplace(self) -> tuple[Posterior, Array]:
         """Return spike and slab on the quadratic expansion of the mixture's own likelihood, and its information."""
         shape = self.mean.shape
         for _ in range(tuning.LAPLACE_STEPS):
-            R, P, _ = explain(self.Xc, self.y, self.mean, self.weights, self.sigma)
-            J = positive_information(self.Xc, R, P, self.sigma)
-            z, slope = self.mean.ravel(), ((P * R).T @ self.Xc / self.sigma**2).ravel()
+            at = self.here.explained(self.mean, self.weights, self.sigma)
+            J = positive_information(self.here.X, at, self.sigma, self.here.group)
+            slope = (at.probability * at.residual).T @ self.here.X / self.variance[:, None]
+            z, slope = self.mean.ravel(), slope.ravel()
             found = joint(J, J @ z + slope, self.prior, z)
             move = found.mean - z
             length = math.sqrt(max(float(move @ J @ move), 0.0))  # in standard errors

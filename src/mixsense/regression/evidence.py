@@ -6,6 +6,7 @@ import math
 
 from mixsense.arrays import Array
 from mixsense.regression import tuning
+from mixsense.regression.data import Data
 
 
 def penalised(loglik: float, size: float, N: int, n: int, models: int, free_shares: int = 0) -> float:
@@ -39,19 +40,23 @@ def penalised(loglik: float, size: float, N: int, n: int, models: int, free_shar
     return loglik - (size + free_shares) * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
 
 
-def one_model_score(beta: Array, inclusion: Array, X: Array, y: Array, sigma: float) -> float:
+def one_model_score(beta: Array, inclusion: Array, data: Data, sigma: float) -> float:
     """Return the penalised log-likelihood of these answers under one model, at a given σ.
 
     Parameters
     ----------
     beta, inclusion : (n,) arrays
         The model, and the probability of each of its coefficients to be non-zero.
-    X, y : (N, n) and (N,) arrays
+    data : Data
         Queries and answers.
     sigma : float
         Noise of an answer.
     """
-    R = y - X @ beta
-    loglik = -0.5 * float(R @ R) / sigma**2 - len(y) * math.log(sigma * math.sqrt(2 * math.pi))
+    N, n = data.X.shape
+    if data.scale is None:
+        R = data.y - data.X @ beta
+        loglik = -0.5 * float(R @ R) / sigma**2 - N * math.log(sigma * math.sqrt(2 * math.pi))
+    else:
+        loglik = float(data.scale.terms(data.y, (data.X @ beta)[:, None], sigma).loglik.sum())
     size = float(inclusion[inclusion > tuning.COUNTED_PROBABILITY].sum())
-    return penalised(loglik, size, len(y), X.shape[1], models=1)
+    return penalised(loglik, size, N, n, models=1)

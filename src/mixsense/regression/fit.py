@@ -9,9 +9,10 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.regression import tuning
+from mixsense.regression.data import Data
 from mixsense.regression.em import EM
 from mixsense.regression.evidence import penalised
-from mixsense.regression.likelihood import explain
+from mixsense.regression.likelihood import Explained
 from mixsense.regression.spike_slab import Posterior
 
 
@@ -40,7 +41,7 @@ class Fit:
     weights: Array
     """(L,), shares of the models."""
     sigma: float
-    """Noise of an answer."""
+    """Noise of an answer; where each model has its own, the root of its mean square."""
     score: float
     """Penalised log-likelihood."""
     rate: float
@@ -51,11 +52,22 @@ class Fit:
     """How many answers it was fitted to."""
     route: str = ""
     """Where the start came from."""
+    sigmas: Array | None = None
+    """(L,), noise of each model's answers, where each has its own."""
 
     @property
     def L(self) -> int:
         """How many models it has."""
         return len(self.beta)
+
+    @property
+    def noise(self) -> float | Array:
+        """The noise of all models or, (L,), of each: what a likelihood takes."""
+        return self.sigma if self.sigmas is None else self.sigmas
+
+    def explained(self, data: Data) -> Explained:
+        """Say how the models explain answers."""
+        return data.explained(self.beta, self.weights, self.noise)
 
     def covariance_of(self, a: int) -> Array:
         """Return the covariance of all coefficients of model a, (n, n); those that are out are independent."""
@@ -67,17 +79,15 @@ class Fit:
 
 
 def climb(
-    X: Array,
-    y: Array,
+    data: Data,
     beta: Array,
-    sigma: float,
+    sigma: float | Array,
     weights: Array,
     rate: float,
     expected_rate: float,
     *,
     free_sigma: bool = False,
     free_weights: bool = False,
-    zeros: int = 0,
     least_sigma: float = 0.0,
     selections: int = tuning.SELECTIONS,
     steps: int = tuning.EM_STEPS,
@@ -86,12 +96,12 @@ def climb(
 
     Parameters
     ----------
-    X, y : (N, n) and (N,) arrays
-        Queries and answers; the first `zeros` queries are x = 0.
+    data : Data
+        Queries and answers.
     beta : (L, n) array
         Where to start.
-    sigma, weights : float, (L,) array
-        Noise and shares; updated if `free_sigma`, `free_weights`.
+    sigma, weights : float or (L,) array, (L,) array
+        Noise, of all models or of each, and shares; updated if `free_sigma`, `free_weights`.
     rate, expected_rate : float
         Share of non-zero coefficients: to start with, and before any answer.
     least_sigma : float
@@ -106,11 +116,11 @@ def climb(
     EM
         Where it stands still; `finish` makes a fit of it.
     """
-    em = EM(X, y, beta, sigma, weights, rate, least_sigma)
+    em = EM(data, beta, sigma, weights, rate, least_sigma)
     before = -math.inf
     for _ in range(selections):
         em.choose_columns()
-        loglik = em.iterate(expected_rate, free_sigma, free_weights, zeros, steps)
+        loglik = em.iterate(expected_rate, free_sigma, free_weights, steps)
         if abs(loglik - before) < tuning.SETTLED_LOGLIK:
             break
         before = loglik
@@ -148,7 +158,7 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
     support = (model, columns[place])
     stderr = np.sqrt(variance)
     stderr[support] = np.sqrt(np.maximum(np.diag(covariance), variance[support]))
-    loglik = float(explain(em.Xc, em.y, found.mean, em.weights, em.sigma).loglik.sum())
+    loglik = float(em.here.explained(found.mean, em.weights, em.sigma).loglik.sum())
     unwatched = float(np.delete(everywhere.inclusion, columns, axis=1).sum())
     vectors = em.L + tuning.RATE_PRIOR_VECTORS  # the rate is a share of all of their coefficients
     return Fit(
@@ -162,7 +172,8 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         covariance=covariance,
         tail_energy=tail,
         weights=em.weights,
-        sigma=em.sigma,
+        sigma=em.typical_sigma,
+        sigmas=em.sigma if isinstance(em.sigma, np.ndarray) else None,
         score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.free_shares),
         rate=em.rate,
         answers=em.N,

@@ -11,11 +11,11 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.regression import tuning
-from mixsense.regression.candidates import Candidates, Data, Expected
+from mixsense.regression.candidates import Candidates, Expected
+from mixsense.regression.data import Data
 from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.fit import Fit, climb, finish
-from mixsense.regression.likelihood import explain
 from mixsense.regression.rivals import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits
 
@@ -24,7 +24,7 @@ class _From(NamedTuple):
     """Where a fit starts."""
 
     beta: Array
-    sigma: float
+    sigma: float | Array
     weights: Array
     rate: float
 
@@ -80,17 +80,17 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     """Fit one model, from the one before if there is."""
     if old is None:
         start, rate = np.zeros((1, data.X.shape[1])), expected.rate
-        spread = float(np.std(data.y)) or expected.sigma
+        spread = float(np.std(data.values)) or expected.sigma
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
     selections = tuning.ONE_MODEL_SELECTIONS
-    em = climb(data.X, data.y, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
+    em = climb(data, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
     return finish(em, "one vector")
 
 
 def _climbed(
     start: Array,
-    sigma: float,
+    sigma: float | Array,
     weights: Array,
     rate: float,
     data: Data,
@@ -100,8 +100,7 @@ def _climbed(
 ) -> EM:
     """Fit several models from a start to the nearest optimum."""
     return climb(
-        data.X,
-        data.y,
+        data,
         start,
         sigma,
         weights,
@@ -109,21 +108,22 @@ def _climbed(
         expected.rate,
         free_sigma=expected.free_sigma,
         free_weights=expected.free_weights,
-        zeros=data.zeros,
         least_sigma=expected.least_sigma,
         selections=selections,
         steps=steps,
     )
 
 
-def _fit(start: Array, sigma: float, weights: Array, rate: float, route: str, data: Data, expected: Expected) -> Fit:
+def _fit(
+    start: Array, sigma: float | Array, weights: Array, rate: float, route: str, data: Data, expected: Expected
+) -> Fit:
     """Fit several models from a start."""
     return finish(_climbed(start, sigma, weights, rate, data, expected), route)
 
 
 def _again(fits: Iterable[Fit], data: Data, expected: Expected) -> list[Fit]:
     """Fit again from where earlier fits of the same number of models ended."""
-    return [_fit(f.beta, f.sigma, f.weights, f.rate, f.route, data, expected) for f in fits]
+    return [_fit(f.beta, f.noise, f.weights, f.rate, f.route, data, expected) for f in fits]
 
 
 def _several(
@@ -153,10 +153,8 @@ def _with_split(
     fits: list[Fit], score: dict[int, float], one: Fit, data: Data, expected: Expected
 ) -> tuple[list[Fit], float]:
     """Add the pair whose models differ in one column only, if that explains more than the pairs so far."""
-    X, y = data.X, data.y
-    split = split_of_one(X, y, one)
-    spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2)))
-    evidence = evidence_of(split, len(y), _loglik(one.beta, spread, np.ones(1), data))
+    split = split_of_one(data, one)
+    evidence = evidence_of(split, len(data.y), _loglik(one.beta, _spread(one, data), np.ones(1), data))
     if score[1] + evidence <= score[2]:
         return fits, score[2]
     found = _fit(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
@@ -175,7 +173,7 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     before = old.fewer if old.fewer is not None and old.fewer.L == L - 1 else None
     starts = [merged(above.beta, above.weights), *left_out(above.beta)] if search or before is None else []
     rough = [_loglik(start, above.sigma, shares, data) for start in starts]
-    all_of_them = _loglik(above.beta, above.sigma, above.weights, data)
+    all_of_them = float(above.explained(data).loglik.sum())
     needed = max(rough, default=-math.inf) < all_of_them - len(data.y)  # a nat for each answer: no model is there twice
     if before is not None and needed:
         before.score = _score_on(before, data)
@@ -188,14 +186,14 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     return max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
 
 
-def _loglik(beta: Array, sigma: float, weights: Array, data: Data) -> float:
-    return float(explain(data.X, data.y, beta, weights, sigma).loglik.sum())
+def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> float:
+    return float(data.explained(beta, weights, sigma).loglik.sum())
 
 
 def _score_on(em: EM, data: Data) -> float:
     """Return the score of a fit as it is on all answers."""
     N, n = data.X.shape
-    return penalised(_loglik(em.beta, em.sigma, em.weights, data), em.size, N, n, em.L, em.free_shares)
+    return penalised(float(em.explained(data).loglik.sum()), em.size, N, n, em.L, em.free_shares)
 
 
 def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> tuple[float, list[Fit]]:
@@ -219,7 +217,7 @@ def _one_more(
     given = [(_From(start, sigma, weights, best.rate), route) for start, route in new]
     if old and old.fits.get(L):
         before = old.fits[L][0]
-        given.append((_From(before.beta, before.sigma, before.weights, before.rate), before.route))
+        given.append((_From(before.beta, before.noise, before.weights, before.rate), before.route))
     few = tuning.STEPS_OF_RIVAL
     tried = [(_climbed(*start, data, expected, 1, few), route) for start, route in given]
     em, route = max(tried, key=lambda each: each[0].score)
@@ -246,16 +244,17 @@ def _starts(
     refined: int,
 ) -> list[tuple[Array, str]]:
     """Return where L models may be, each with its route: the best annealed starts, and those of the second moments."""
-    X, y = data.without_zeros
+    data = data.without_zeros
+    X, y = data.X, data.values
     if L == 2:
         t, difference = second_moments(X, y, fewer.beta[0], moment_columns(len(data.y), X.shape[1]))
         seeds = [np.stack([fewer.beta[0] + difference / 2, fewer.beta[0] - difference / 2])]
         always, name = {number}, "second moments"  # the seed is the last
     else:
-        own = explain(X, y, fewer.beta, fewer.weights, fewer.sigma).probability.argmax(axis=1)
+        own = fewer.explained(data).probability.argmax(axis=1)
         seeds, t = splits(X, y, fewer.beta, own) if fewer.L == L - 1 else [], None
         always, name = set[int](), "split"
-    starts, value = anneal(X, y, sigma, weights, rng, number, seeds, promise=t)
+    starts, value = anneal(X, y, sigma, weights, rng, number, seeds, promise=t, group=data.group)
     chosen = {*np.argsort(-value, kind="stable")[:refined].tolist()} | always
     return [(starts[i], name if i >= number else "annealed") for i in sorted(chosen)]
 
@@ -275,7 +274,13 @@ def _score_of_one(one: Fit, several: Fit, data: Data, expected: Expected) -> flo
 
     At a known σ one model has to explain the answers with that σ; at an unknown one it may take the one it needs.
     """
-    X, y = data.X, data.y
-    spread = float(np.sqrt(np.mean((y - X @ one.beta[0]) ** 2))) if expected.free_sigma else several.sigma
+    spread = _spread(one, data) if expected.free_sigma else several.sigma
     spread = max(spread, several.sigma * tuning.LEAST_SPREAD_OF_ONE)
-    return one_model_score(one.beta[0], one.inclusion[0], X, y, spread)
+    return one_model_score(one.beta[0], one.inclusion[0], data, spread)
+
+
+def _spread(one: Fit, data: Data) -> float:
+    """Return the noise that one model needs to explain everything."""
+    if data.scale is not None:
+        return one.sigma
+    return float(np.sqrt(np.mean((data.y - data.X @ one.beta[0]) ** 2)))

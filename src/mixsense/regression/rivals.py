@@ -15,8 +15,9 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.regression import tuning
+from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
-from mixsense.regression.likelihood import explain
+from mixsense.regression.likelihood import one_a_group
 
 
 class Rival(NamedTuple):
@@ -39,12 +40,12 @@ class Rival(NamedTuple):
         return np.stack([self.mean + self.delta / 2, self.mean - self.delta / 2])
 
 
-def rivals(X: Array, y: Array, pair: Fit) -> list[Rival]:
+def rivals(data: Data, pair: Fit) -> list[Rival]:
     """Return the pairs that the answers do not rule out, that with the highest score first.
 
     Parameters
     ----------
-    X, y : (N, c) and (N,) arrays
+    data : Data
         Rows and answers.
     pair : Fit
         The fit of two models, where the search begins.
@@ -52,31 +53,31 @@ def rivals(X: Array, y: Array, pair: Fit) -> list[Rival]:
     delta = pair.beta[0] - pair.beta[1]
     first = Rival(pair.beta.mean(axis=0), delta, pair.weights, pair.sigma, -math.inf)
     most = float(np.abs(delta).max())
-    found = [_climbed(X, y, first, np.abs(delta) > share * most) for share in tuning.RIVAL_SUPPORTS]
+    found = [_climbed(data, first, np.abs(delta) > share * most) for share in tuning.RIVAL_SUPPORTS]
     for _ in range(tuning.RIVAL_SEARCHES):
         best = max(found, key=lambda rival: rival.score)
         moved = [(first._replace(delta=d, mean=best.mean, weights=best.weights, sigma=best.sigma)) for d in moves(best)]
-        moved.sort(key=lambda rival: -_loglik(X, y, rival))
-        found += [_climbed(X, y, rival, rival.delta != 0) for rival in moved[: tuning.RIVALS_TRIED]]
+        moved.sort(key=lambda rival: -_loglik(data, rival))
+        found += [_climbed(data, rival, rival.delta != 0) for rival in moved[: tuning.RIVALS_TRIED]]
         if max(rival.score for rival in found) <= best.score:
             break
     return _alive(found)
 
 
-def split_of_one(X: Array, y: Array, one: Fit) -> Rival:
+def split_of_one(data: Data, one: Fit) -> Rival:
     """Return the best pair whose models differ in one column, found from one model that explains all answers.
 
     Parameters
     ----------
-    X, y : (N, c) and (N,) arrays
+    data : Data
         Rows and answers.
     one : Fit
         The fit of one model.
     """
-    spread = float(np.std(y - X @ one.beta[0]))
-    columns = np.eye(X.shape[1])
+    spread = float(np.std(data.values - data.X @ one.beta[0]))
+    columns = np.eye(data.X.shape[1])
     starts = [Rival(one.beta[0], 2 * spread * column, np.ones(2) / 2, spread / 2, -math.inf) for column in columns]
-    return max((_climbed(X, y, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
+    return max((_climbed(data, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
 
 
 def evidence_of(rival: Rival, N: int, loglik: float) -> float:
@@ -122,37 +123,48 @@ def moves(rival: Rival) -> list[Array]:
     return found
 
 
-def _climbed(X: Array, y: Array, start: Rival, here: Array) -> Rival:
+def _climbed(data: Data, start: Rival, here: Array) -> Rival:
     """Fit the mean model and the difference on the columns `here`, from a start."""
-    (N, c), place = X.shape, np.flatnonzero(here)
+    X, (N, c), place = data.X, data.X.shape, np.flatnonzero(here)
     mean, delta, weights, sigma = start.mean, np.where(here, start.delta, 0.0), start.weights, start.sigma
     S = X[:, place] / 2
     A = np.empty((c + len(place), c + len(place)))
     A[:c, :c], A[c:, c:] = X.T @ X, S.T @ S
     ridge = tuning.RIVAL_RIDGE * N * np.eye(len(A))
     for _ in range(tuning.RIVAL_STEPS):
-        R, P, _ = explain(X, y, np.stack([mean + delta / 2, mean - delta / 2]), weights, sigma)
+        beta = np.stack([mean + delta / 2, mean - delta / 2])
+        R, P, _, _ = data.explained(beta, weights, sigma)
+        both_y, side_y, square = _moments(data, beta, sigma, R, P)
         side = P[:, 0] - P[:, 1]
         A[:c, c:] = X.T @ (side[:, None] * S)
         A[c:, :c] = A[:c, c:].T
-        both = np.linalg.solve(A + ridge, np.concatenate([X.T @ y, S.T @ (side * y)]))
+        both = np.linalg.solve(A + ridge, np.concatenate([X.T @ both_y, S.T @ side_y]))
         moved = float(np.abs(both[:c] - mean).max())
         mean, delta = both[:c], np.zeros(c)
         delta[place] = both[c:]
-        sigma = max(
-            math.sqrt(float((P * R * R).sum()) / max(N - c - len(place), N / 2)), tuning.LEAST_RIVAL_SIGMA * start.sigma
+        sigma = max(math.sqrt(square / max(N - c - len(place), N / 2)), tuning.LEAST_RIVAL_SIGMA * start.sigma)
+        weights = np.clip(
+            one_a_group(P, data.group).mean(axis=0), tuning.LEAST_SHARE_IN_FIT, 1 - tuning.LEAST_SHARE_IN_FIT
         )
-        weights = np.clip(P.mean(axis=0), tuning.LEAST_SHARE_IN_FIT, 1 - tuning.LEAST_SHARE_IN_FIT)
         if moved < tuning.RIVAL_SETTLED * sigma:
             break
     rival = Rival(mean, delta, weights, sigma, 0.0)
     size = len(place)
     choices = math.lgamma(c + 1) - math.lgamma(size + 1) - math.lgamma(c - size + 1)
-    return rival._replace(score=_loglik(X, y, rival) - 0.5 * size * math.log(N) - choices)
+    return rival._replace(score=_loglik(data, rival) - 0.5 * size * math.log(N) - choices)
 
 
-def _loglik(X: Array, y: Array, rival: Rival) -> float:
-    return float(explain(X, y, rival.beta, rival.weights, rival.sigma).loglik.sum())
+def _moments(data: Data, beta: Array, sigma: float, R: Array, P: Array) -> tuple[Array, Array, float]:
+    """Return the answers, their difference by model, and the sum of squared residuals, over the models."""
+    if data.scale is None:
+        return data.y, (P[:, 0] - P[:, 1]) * data.y, float((P * R * R).sum())
+    mean = data.X @ beta.T
+    Y = P * (mean + R)
+    return Y.sum(axis=1), Y[:, 0] - Y[:, 1], float((P * data.scale.terms(data.y, mean, sigma).square).sum())
+
+
+def _loglik(data: Data, rival: Rival) -> float:
+    return float(data.explained(rival.beta, rival.weights, rival.sigma).loglik.sum())
 
 
 def _alive(found: Sequence[Rival]) -> list[Rival]:

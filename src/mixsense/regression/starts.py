@@ -9,6 +9,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.regression import tuning
+from mixsense.regression.likelihood import of_groups
 
 
 def anneal(
@@ -20,6 +21,7 @@ def anneal(
     starts: int,
     seeds: Sequence[Array] = (),
     promise: Array | None = None,
+    group: Index | None = None,
 ) -> tuple[Array, Array]:
     """Run annealed EM with a lasso in the M-step, all starts at once.
 
@@ -42,6 +44,8 @@ def anneal(
     promise : (n,) array, optional
         t-values of the coordinates from `second_moments`; for long vectors they, the t-values of the answers and the
         seeds choose the columns that are worked on.
+    group : (N,) array of int, optional
+        The group of each answer, numbered from 0 without a gap; those of a group share a model.
 
     Returns
     -------
@@ -51,7 +55,8 @@ def anneal(
     """
     if X.shape[1] > tuning.MOST_ANNEALED_COLUMNS:
         columns = _screened(X, y, seeds, promise)
-        found, value = anneal(X[:, columns], y, sigma, weights, rng, starts, [seed[:, columns] for seed in seeds])
+        shorter = [seed[:, columns] for seed in seeds]
+        found, value = anneal(X[:, columns], y, sigma, weights, rng, starts, shorter, group=group)
         vectors = np.zeros((len(found), len(weights), X.shape[1]))
         vectors[:, :, columns] = found
         return vectors, value
@@ -68,22 +73,32 @@ def anneal(
     B[:starts] += simplex(L) @ kick
     for i, seed in enumerate(seeds):
         B[starts + i] = seed * scale
-    temperature = np.full((S, 1, 1), max(spread, sigma))
+    # A group of b answers tells its model as one answer with 1/√b of the noise would: it begins as much hotter.
+    together = 1.0 if group is None else math.sqrt(N / (int(group.max()) + 1))
+    temperature = np.full((S, 1, 1), together * max(spread, sigma))
     temperature[starts:] = max(min(spread, tuning.SEED_TEMPERATURE * sigma), sigma)
     cooling = math.ceil(max(0.0, math.log(float(temperature.max()) / sigma) / -math.log(tuning.COOLING_FACTOR)))
     log_w = np.log(weights)[:, None]
     for _ in range(cooling + tuning.STEPS_AT_TRUE_SIGMA):
         R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
-        log_p = -0.5 * (R / temperature) ** 2 + log_w
+        log_p = _together(-0.5 * (R / temperature) ** 2, group) + log_w
         P = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-        P /= P.sum(axis=1, keepdims=True)  # (S, L, N)
+        P /= P.sum(axis=1, keepdims=True)  # (S, L, N), or a column a group
+        P = P if group is None else P[:, :, group]
         penalty = unit * temperature * np.sqrt((P**2).sum(axis=2, keepdims=True))
         B = _lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
         temperature = np.maximum(temperature * tuning.COOLING_FACTOR, sigma)
     R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
-    log_p = -0.5 * (R / sigma) ** 2 + log_w
+    log_p = _together(-0.5 * (R / sigma) ** 2, group) + log_w
     loglik = np.logaddexp.reduce(log_p, axis=1).sum(axis=1)
     return B / scale, loglik - (penalty * np.abs(B)).sum(axis=(1, 2)) / sigma**2
+
+
+def _together(log_p: Array, group: Index | None) -> Array:
+    """Return log-likelihoods (S, L, N), added up over each group, (S, L, G)."""
+    if group is None:
+        return log_p
+    return of_groups(log_p.reshape(-1, log_p.shape[2]).T, group).T.reshape(*log_p.shape[:2], -1)
 
 
 def simplex(L: int) -> Array:

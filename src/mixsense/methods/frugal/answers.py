@@ -8,8 +8,9 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.recovery import Recovery
-from mixsense.regression.candidates import Data
+from mixsense.regression.data import Data
 from mixsense.rounds import Asked, Method, Round
+from mixsense.scales.scale import Scale
 
 
 class Answers:
@@ -23,6 +24,10 @@ class Answers:
         Number of answers that are expected; more make it grow.
     rows : callable
         Gives the rows that the answers to queries are linear in; the queries themselves by default.
+    scale : Scale, optional
+        How answers are made of the linear value; real numbers by default.
+    block : int
+        This many consecutive queries want one respondent.
 
     Attributes
     ----------
@@ -34,9 +39,18 @@ class Answers:
         Largest ℓ2 norm of a row.
     """
 
-    def __init__(self, columns: int, room: int, rows: Callable[[Array], Array] = lambda X: X) -> None:
-        self.rows = rows
+    def __init__(
+        self,
+        columns: int,
+        room: int,
+        rows: Callable[[Array], Array] = lambda X: X,
+        scale: Scale | None = None,
+        block: int = 1,
+    ) -> None:
+        self.rows, self.scale, self.block = rows, scale, block
         self._X, self._y = np.empty((room, columns)), np.empty(room)
+        self._group: list[int] = []
+        self._numbers: dict[int, int] = {}
         self.N = self.zeros = 0
         self.largest_norm = 0.0
 
@@ -53,24 +67,29 @@ class Answers:
     @property
     def data(self) -> Data:
         """What the models are fitted to."""
-        return Data(self.X, self.y, self.zeros)
+        alone = len(self._numbers) == self.N
+        return Data(self.X, self.y, self.zeros, None if alone else np.array(self._group), self.scale)
 
-    def ask(self, queries: Array, label: str, estimate: Callable[[], Recovery] | None) -> Method[tuple[Array, Array]]:
-        """Ask each query once, and keep what comes back; returns its rows and answers.
+    def ask(self, queries: Array, label: str, estimate: Callable[[], Recovery] | None) -> Method[Data]:
+        """Ask each query once, and keep what comes back; returns it.
 
         `estimate` gives a result, should the run have to end here.
         """
-        asked = yield Round(queries, label=label, estimate=estimate)
+        asked = yield Round(queries, block=self.block, label=label, estimate=estimate)
         return self._keep(asked)
 
-    def _keep(self, asked: Asked) -> tuple[Array, Array]:
+    def _keep(self, asked: Asked) -> Data:
         X, y = self.rows(asked.queries), asked.answers
         old, new = self.N, self.N + len(X)
         if new > len(self._y):
             more = max(len(X), len(self._y))
             self._X = np.concatenate([self._X[:old], np.empty((more, X.shape[1]))])
             self._y = np.concatenate([self._y[:old], np.empty(more)])
+        if self.scale is not None:
+            self.scale.check(y)
         self._X[old:new], self._y[old:new] = X, y
+        self._group += [self._numbers.setdefault(number, len(self._numbers)) for number in asked.group.tolist()]
         self.N = new
         self.largest_norm = max(self.largest_norm, float(np.linalg.norm(X, axis=1).max()))
-        return X, y
+        group = np.unique(self._group[old:], return_inverse=True)[1]
+        return Data(X, y, 0, None if int(group.max()) + 1 == len(y) else group, self.scale)

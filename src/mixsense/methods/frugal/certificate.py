@@ -12,7 +12,6 @@ from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
-from mixsense.regression.likelihood import explain
 from mixsense.regression.rivals import Rival, distance_kept, rivals
 
 
@@ -27,7 +26,7 @@ def error_bound(answers: Answers, candidates: Candidates, eta: float) -> float:
         Probability with which the error may be larger.
     """
     several = candidates.several
-    P = explain(*answers.data.without_zeros, several.beta, several.weights, several.sigma).probability
+    P = several.explained(answers.data.without_zeros).probability
     guess = 1 - float(several.weights @ several.weights)  # how often two draws of a model differ, before any answer
     unlabelled = float((1 - (P * P).sum(axis=1)).mean()) / guess  # 0: each answer labels itself, 1: none does
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled
@@ -39,7 +38,7 @@ def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list
     winner = candidates.winner
     if box is None or box.design == "gaussian" or winner.L != 2:
         return []
-    return rivals(answers.X, answers.y, winner)
+    return rivals(answers.data, winner)
 
 
 def with_rivals(bound: float, alive: Sequence[Rival], candidates: Candidates, eta: float) -> float:

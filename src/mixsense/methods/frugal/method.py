@@ -112,12 +112,12 @@ def frugal(
             part = math.ceil(tuning.DUEL_SHARE * q)
             queries[:part] = duels(part, inside, alive, rng)
         estimate = partial(report.estimate, candidates, settled)
-        X, y = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate)
+        new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate)
 
         if candidates.established and not setup.quiet:
-            checks.add(X, y, candidates.several)
+            checks.add(new.X, new.y, candidates.several)
             doubt = doubt or checks.doubt
-        candidates = candidates.scored(X, y)
+        candidates = candidates.scored(new)
         new_starts = candidates.new_starts(doubt)
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
         others = [rival.beta for rival in alive[:1]]

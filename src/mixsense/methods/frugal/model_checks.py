@@ -79,7 +79,7 @@ def explain_misfit(X: Array, y: Array, fit: Fit) -> str:
     themselves; a linear model leaves no dependence on the squares of the prediction or of the query.
     """
     significant, edge = tuning.SIGNIFICANT_ERRORS, tuning.CLIPPED_RESIDUAL
-    R, P, _ = explain(X, y, fit.beta, fit.weights, fit.sigma)
+    R, P, *_ = explain(X, y, fit.beta, fit.weights, fit.sigma)
     own = P.argmax(axis=1)
     rows = np.arange(len(y))
     r = R[rows, own] / fit.sigma

@@ -50,7 +50,8 @@ def chances(answers: Answers, candidates: Candidates, doubt: bool) -> Array:
     one, several = candidates.one, candidates.several
     chance = np.maximum(several.inclusion, several.variance * several.information).max(axis=0)
     if doubt or not candidates.established:
-        t, _ = second_moments(*answers.data.without_zeros, one.beta[0], 2)
+        data = answers.data.without_zeros
+        t, _ = second_moments(data.X, data.values, one.beta[0], 2)
         rate = max(one.rate, tuning.MOMENT_COEFFICIENTS / len(chance))
         log_odds = math.log(rate) + 0.5 * np.maximum(t, 0) ** 2 - tuning.MOMENT_CHARGE
         squares = 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))

@@ -19,7 +19,7 @@ from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
-from mixsense.regression.likelihood import explain
+from mixsense.regression.likelihood import one_a_group
 from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
 
@@ -107,13 +107,13 @@ class Report:
         """Say in which ways the answers do not support what was found."""
         answers, winner = self.answers, candidates.winner
         one, significant = winner is candidates.one, tuning.SIGNIFICANT_ERRORS
-        warnings = []
+        warnings, informative = [], answers.data.without_zeros
         if math.isfinite(bound) and (better := candidates.better_number):
             warnings.append(f'the answers support {better} model{"s" if better > 1 else ""}: give models="auto"')
         if p_value < tuning.MISFIT_P_VALUE:
-            reason = explain_misfit(*answers.data.without_zeros, candidates.several)
+            reason = explain_misfit(informative.X, informative.y, candidates.several)
             warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
-        outliers = outlier_share(*answers.data.without_zeros, winner) if math.isfinite(bound) else 0.0
+        outliers = outlier_share(informative.X, informative.y, winner) if math.isfinite(bound) else 0.0
         if outliers > max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / answers.N):
             warnings.append(
                 f"{100 * outliers:.1f} % of the answers are far from {'the vector' if one else 'all vectors'}: "
@@ -184,11 +184,12 @@ def shares_stderr(answers: Answers, fit: Fit) -> Array:
 
     Notes
     -----
-    An answer that came from model a with probability p_a has the score p_a/w_a − p_L/w_L for the share w_a, with the
-    last share as what is left. Labelled answers give √(w (1 − w)/N).
+    A group of answers, or an answer that is alone, that came from model a with probability p_a has the score
+    p_a/w_a − p_L/w_L for the share w_a, with the last share as what is left. Groups that are labelled, G of them, give
+    √(w (1 − w)/G).
     """
-    P = explain(*answers.data.without_zeros, fit.beta, fit.weights, fit.sigma).probability
-    ratio = P / fit.weights
+    data = answers.data.without_zeros
+    ratio = one_a_group(fit.explained(data).probability, data.group) / fit.weights
     score = ratio[:, :-1] - ratio[:, -1:]
     covariance = np.linalg.pinv(score.T @ score)
     variance = np.append(np.diag(covariance), covariance.sum())
@@ -198,7 +199,7 @@ def shares_stderr(answers: Answers, fit: Fit) -> Array:
 
 def signal_to_noise(answers: Answers, fit: Fit) -> float:
     """Return the mean squared distance of two models' means over the noise, as the paper defines it, of all pairs."""
-    X, _ = answers.data.without_zeros
+    X = answers.data.without_zeros.X
     means = X @ fit.beta.T
     pairs = fit.L / (fit.L - 1) * 2  # the mean square distance of two of L numbers is this many times their variance
     return pairs * float(means.var(axis=1).mean()) / fit.sigma**2 if len(X) else 0.0

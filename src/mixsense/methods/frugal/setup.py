@@ -42,13 +42,13 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
     # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
     count = noise_batch(budget) if problem.sigma is None else 0
     if count and columns > n:
-        _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: the middle of the box", None)
-        sigma = spread_around_two(y)
+        asked = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: the middle of the box", None)
+        sigma = spread_around_two(asked.y)
     elif count:
-        _, y = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
+        asked = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
         answers.zeros = count
-        sigma = float(np.sqrt(np.mean(y**2)))
-        offset = offset_t_value(y)
+        sigma = float(np.sqrt(np.mean(asked.values**2)))
+        offset = offset_t_value(asked.values)
     rate = problem.k / n if problem.k else min(tuning.LARGEST_GUESSED_RATE, expected_sparsity(n) / n)
     return Setup(
         columns=columns,

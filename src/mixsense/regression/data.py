@@ -1,0 +1,44 @@
+"""The answers that models are fitted to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.regression.likelihood import Explained, explain
+from mixsense.scales.scale import Scale
+
+
+class Data(NamedTuple):
+    """The answers that the fits are for, one row each."""
+
+    X: Array
+    """(N, n), the rows that the answers are linear in."""
+    y: Array
+    """(N,), the answers."""
+    zeros: int = 0
+    """How many of them, the first, answer x = 0, and so tell nothing but the noise."""
+    group: Index | None = None
+    """(N,), the group of each answer, numbered from 0 without a gap; answers of a group share a hidden model.
+    None: each answer is alone."""
+    scale: Scale | None = None
+    """How answers are made of the linear value; None for real numbers, which are the value itself."""
+
+    @property
+    def without_zeros(self) -> Data:
+        """The same answers, but those to x = 0."""
+        if not self.zeros:
+            return self
+        group = None if self.group is None else np.unique(self.group[self.zeros :], return_inverse=True)[1]
+        return self._replace(X=self.X[self.zeros :], y=self.y[self.zeros :], zeros=0, group=group)
+
+    @property
+    def values(self) -> Array:
+        """The answers as if they were real numbers on the linear scale, (N,): what starts are made of."""
+        return self.y if self.scale is None else self.scale.value(self.y)
+
+    def explained(self, beta: Array, weights: Array, sigma: float | Array) -> Explained:
+        """Say how these models explain the answers; see `explain`."""
+        return explain(self.X, self.y, beta, weights, sigma, self.group, self.scale)
