@@ -184,6 +184,10 @@ def test_shares_that_tell_nothing_are_not_shown():
         assert "one vector only; each row is that vector" in r.summary()
 
 
+def test_a_table_without_rows_says_why():
+    assert ms.Recovery(np.zeros((1, 3)), "single").summary().splitlines()[-1] == "(all coefficients are 0)"
+
+
 def test_html_is_escaped():
     page = FULL._repr_html_()
     assert "&lt;odd&gt;" in page

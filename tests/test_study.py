@@ -153,6 +153,12 @@ class TestContract:
         assert estimate.diagnostics["warnings"][0].startswith("the study goes on: round 2 (stage 1) has 0 of ")
         assert estimate.summary().startswith("open: the study goes on")
 
+    def test_the_noise_alone_is_no_estimate(self, make):
+        study = make(sigma=None)
+        answer_some(study, study.progress().size)
+        with pytest.raises(ms.StudyError, match=r"no estimate yet: round 2 \(start: Gaussian queries\) has 0 of"):
+            study.result()
+
     def test_the_budget_is_kept_and_a_failure_is_told(self, make):
         study = make(sigma=None, max_queries=40)
         for q in study.ask_many(1000):

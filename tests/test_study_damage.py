@@ -118,6 +118,16 @@ def test_damaged_rows_are_one_line(answered, tmp_path, damage, noticed):
         assert "high" not in text  # nothing of what is stored
 
 
+def test_a_round_with_an_impossible_number_is_one_line(answered, tmp_path):
+    path = tmp_path / "tea.db"
+    shutil.copy(answered, path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE mixsense_rounds SET round = 1e300")
+    with pytest.raises(ms.StudyError, match="is damaged") as caught:
+        ms.load_study(path, "tea").ask()
+    one_line(caught.value)
+
+
 def test_a_damaged_answer_that_is_written_again_is_one_line(tmp_path):
     study = ms.create_study(tmp_path / "tea.db", "tea", **TINY)
     first, second = study.ask_many(2)

@@ -16,6 +16,7 @@ import pytest
 import mixsense as ms
 import mixsense.studies.storage.database as database_module
 from mixsense import sqlite
+from mixsense.studies.files import export_answers, export_open
 from mixsense.studies.ids import read_id, text_of
 from mixsense.studies.registry import delete_study, list_studies
 from mixsense.studies.storage.database import Database
@@ -267,6 +268,26 @@ def test_a_new_file_is_its_owner_s_alone(tmp_path):
         (tmp_path / "link.db").symlink_to(tmp_path / "behind.db")
         ms.create_study(tmp_path / "link.db", "tea", **SMALL).close()
         assert (tmp_path / "behind.db").stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_new_file_of_answers_is_its_owner_s_alone(tmp_path, kind):
+    before = os.umask(0o022)
+    try:
+        with closing(ms.create_study(tmp_path / "tea.db", "tea", **SMALL)) as study:
+            answers, questions, shared = (tmp_path / f"{name}.{kind}" for name in ("answers", "questions", "shared"))
+            export_open(study, questions, 3)
+            export_answers(study, answers)
+            shared.touch()
+            os.chmod(shared, 0o660)
+            export_answers(study, shared, force=True)
+        ms.RecordedOracle(ms.SimulatedOracle(np.eye(2)), tmp_path / "record", {})(np.eye(2), 1)
+        mode = {
+            path.stem: oct(path.stat().st_mode & 0o777) for path in (answers, questions, shared, tmp_path / "record")
+        }
+        assert mode == {"answers": "0o600", "questions": "0o600", "shared": "0o660", "record": "0o600"}
     finally:
         os.umask(before)
 

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import math
 import operator
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -156,6 +157,11 @@ def require_all(extras: Mapping[str, str], purpose: str) -> None:
         wanted = ",".join(dict.fromkeys(extras[package] for package in missing))
         names = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
         raise InvalidInput(f"{purpose} {names}, not installed: pip install 'mixsense[{wanted}]'", packages=missing)
+
+
+def for_owner(path: str, flags: int) -> int:
+    """Open a file as `open` does (give it as its `opener`); a new one can be read by its owner only."""
+    return os.open(path, flags, 0o600)
 
 
 def one_line(text: Any, most: int = 500) -> str:

@@ -7,6 +7,8 @@ import os
 import sqlite3
 from collections.abc import Callable
 
+from mixsense.checks import for_owner
+
 MAGIC = 0x6D697873
 """The letters "mixs": marks files as ours in their header, and is the key of our lock on a PostgreSQL server."""
 SQLITE_VERSION = sqlite3.sqlite_version_info
@@ -75,7 +77,7 @@ def make_private(path: str) -> None:
     """
     try:
         path = os.path.realpath(path)  # a link may lead to a file that is not there yet
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        os.close(for_owner(path, os.O_CREAT | os.O_EXCL | os.O_RDWR))
     except OSError:  # it is there, or SQLite says why it cannot be made
         pass
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import as_reals, one_line, shown, visible
+from mixsense.checks import as_reals, for_owner, one_line, shown, visible
 from mixsense.errors import InvalidInput
 from mixsense.oracles.queries import entries, sparse_rows
 from mixsense.rounds import Asked, is_sparse
@@ -56,7 +56,7 @@ class RecordFile:
     def write(self, begun: int | None = None) -> None:
         """Bring into the file what has to follow; only so many bytes of it may be there already, from another try."""
         size, text = self._end
-        with self.path.open("ab+") as file:
+        with open(self.path, "ab+", opener=for_owner) as file:
             found = os.fstat(file.fileno()).st_size
             file.seek(size)
             there = file.read(len(text) + 1)

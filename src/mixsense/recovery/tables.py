@@ -49,7 +49,7 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None) -> Table:
     """Return the coefficients of a recovery that stand out, with their errors, by name or by position."""
     choice = choose(recovery, MOST_COEFFICIENTS)
     titles = ["coefficient", *(f"vector {i + 1}" for i in range(len(recovery.vectors)))]
-    notes = [f"({choice.note})"] if choice.note else []
+    notes = [f"({choice.note})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
     warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
     return Table(_headline(recovery), titles, _rows(recovery, choice.shown.tolist(), names), notes, warnings)
 

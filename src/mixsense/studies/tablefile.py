@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixsense.checks import one_line, require, shown
+from mixsense.checks import for_owner, one_line, require, shown
 from mixsense.errors import InvalidInput
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -64,10 +64,10 @@ def check_target(path: FilePath, force: bool) -> None:
 
 
 def write_table(path: FilePath, columns: dict[str, list[Any]]) -> None:
-    """Write columns, all of the same length."""
+    """Write columns, all of the same length; a new file can be read by its owner only."""
     try:
         if kind_of(path) == ".csv":
-            with open(path, "w", newline="", encoding="utf-8") as file:
+            with open(path, "w", newline="", encoding="utf-8", opener=for_owner) as file:
                 writer = csv.writer(file)
                 writer.writerow([harmless(name) for name in columns])
                 writer.writerows(zip(*columns.values(), strict=True))
@@ -75,7 +75,8 @@ def write_table(path: FilePath, columns: dict[str, list[Any]]) -> None:
             pa, pq = _pyarrow()
             kinds = {"id": pa.string(), "round": pa.int64(), "surplus": pa.bool_()}
             arrays = {name: pa.array(column, kinds.get(name, pa.float64())) for name, column in columns.items()}
-            pq.write_table(pa.table(arrays), os.fspath(path))
+            with open(path, "wb", opener=for_owner) as file:
+                pq.write_table(pa.table(arrays), file)
     except OSError as error:
         raise _unwritable(path, error) from None
 

@@ -19,7 +19,7 @@ from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.model_checks import StageChecks
 from mixsense.methods.frugal.queries import next_queries
-from mixsense.methods.frugal.result import Report, nothing_yet
+from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
 from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
 from mixsense.methods.paper.noiseless import noiseless
@@ -83,9 +83,7 @@ def frugal(
         q = start_size(first, budget - answers.N, gamma)
         queries = inside.with_middles(inside.draw(q, rng), rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
-        yield from answers.ask(
-            queries, label, partial(nothing_yet, n, setup.models or 1, setup.sigma) if answers.N else None
-        )
+        yield from answers.ask(queries, label, None)
     if box is not None:
         setup = replace(with_nominal_noise(setup, answers.y), alike=design == "corners")
 

@@ -160,11 +160,6 @@ class Report:
         }
 
 
-def nothing_yet(n: int, models: int, sigma: float) -> Recovery:
-    """Return the result of a run that has to end before there is any fit."""
-    return Recovery(np.zeros((models, n)), "budget", sigma=sigma, diagnostics={"method": "frugal"})
-
-
 def order_of_models(fit: Fit, setup: Setup) -> list[int]:
     """Return the order of the models in which all runs show them, whichever a random start found first.
 

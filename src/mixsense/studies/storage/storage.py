@@ -21,6 +21,8 @@ SHUFFLED = 256
 """Questions are handed out in a random order within blocks of this many, which no file keeps. Taste."""
 CLOCKS_DIFFER = 5
 """Minutes by which clocks of machines that work together may differ."""
+MOST_ROUNDS = 2**31
+"""No study has this many rounds: a larger number was not written by us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class Storage:
     def _current(self, connection: sa.Connection) -> _Current:
         found = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).first()
         with self._access.undamaged():
-            if found is None or int(found.repeats) < 1:
+            if found is None or int(found.repeats) < 1 or not 0 <= int(found.round) < MOST_ROUNDS:
                 raise Misshapen("there is no round with questions")
             return _Current(int(found.round), int(found.size), int(found.repeats))
 
