@@ -111,7 +111,7 @@ def test_a_mistake_is_told_before_anything_is_asked(change, message):
         (lambda: ms.Recovery.from_json('{"mixsense": 1, "vectors": [[1], [1, 2]]}'), "not a mixsense result"),
         (lambda: ms.recover(oracle(), **(GOOD | {"sigma": None, "constants": "theory"})), "known sigma; give it"),
         (lambda: ms.recover(42, **GOOD), "give a callable oracle(queries, repeats)"),
-        (lambda: ms.recover((DATA, DATA[:, 0]), 20), "data you already have: ms.ReplayOracle([(queries, answers)])"),
+        (lambda: ms.recover((DATA, DATA[:, 0]), 20), "data you already have: ms.fit(X, y)"),
         (lambda: ms.recover((DATA, DATA[:, 0]), 20), "oracle is a tuple of length 2: give a callable"),
         (lambda: ms.ReplayOracle((DATA, DATA[:, 0])), "give a list of pairs, [(queries, answers)]"),
         (

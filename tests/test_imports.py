@@ -38,6 +38,7 @@ LAYERS = """
     methods.frugal
     methods
     methods.begin
+    fitting
     api
     oracles
     planning

@@ -5,6 +5,7 @@ from mixsense import methods as methods
 from mixsense import mixture as mixture
 from mixsense import oracles as oracles
 from mixsense import plots as plots
+from mixsense.api import fit as fit
 from mixsense.api import recover as recover
 from mixsense.errors import BudgetError as BudgetError
 from mixsense.errors import InvalidInput as InvalidInput

@@ -1,4 +1,4 @@
-"""The front door: `recover`."""
+"""The front doors: `recover` for an oracle, `fit` for data that one already has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from mixsense.checks import summed_up
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.fitting.fit import fit_table
 from mixsense.methods.begin import begin
 from mixsense.problem import DEFAULTS, Problem
 from mixsense.progress import progress_hook
@@ -111,7 +112,7 @@ def recover(
     if not callable(oracle):
         raise InvalidInput(
             f"oracle is {summed_up(oracle)}: give a callable oracle(queries, repeats) that returns the answers. For "
-            "data you already have: ms.ReplayOracle([(queries, answers)]) with the seed of the run that asked them",
+            "data you already have: ms.fit(X, y)",
             oracle=oracle,
         )
     seed = secrets.randbits(63) if seed is None else seed
@@ -130,3 +131,66 @@ def recover(
     if isinstance(seed, (int, np.integer)):
         result.diagnostics["seed"] = int(seed)
     return result
+
+
+def fit(
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    models: int | str = DEFAULTS["models"],
+    sigma: float | None = None,
+    weights: Sequence[float] | str | None = None,
+    scale: Any = None,
+    intercept: bool = False,
+    features: Sequence[str] | None = None,
+    seed: Any = None,
+) -> Recovery:
+    """Find the sparse linear models behind data that one already has.
+
+    Parameters
+    ----------
+    X : (N, n) array_like or data frame
+        What was asked, a row an answer, in whatever units: columns are scaled inside. Rows with a missing value are
+        left out, and counted in ``diagnostics["notes"]``. There may be more columns than rows.
+    y : (N,) array_like
+        The answers.
+    groups : (N,) array_like, optional
+        Who answered: rows with equal labels share a hidden model. All different by default.
+    models : int or "auto"
+        How many models there are; "auto" finds as many as the answers support, from 1 to 6.
+    sigma : float, optional
+        Standard deviation of the noise. Found if left out; each model then has its own if the answers ask for it.
+    weights : sequence of float or str, optional
+        Shares of the models, "equal" or "estimate", the default.
+    scale : Scale, optional
+        How answers are made of the linear value, such as a rating's; real numbers by default.
+    intercept : bool
+        Each model has a constant of its own, which is not shrunk.
+    features : sequence of str, optional
+        What the columns are called; the names of a data frame by default.
+    seed : int, optional
+        Seed of the random starts. Left out it is always the same: equal data give equal results.
+
+    Returns
+    -------
+    Recovery
+        Nothing was promised, so nothing is certified: the status is "single" if one model explains everything,
+        "uncertain" if ``diagnostics["warnings"]`` says why the data do not support what was found, and else "budget":
+        all answers were used. `queries` is the number of rows that were used.
+
+    Raises
+    ------
+    InvalidInput
+        The data cannot be fitted; one line says why.
+
+    Examples
+    --------
+    >>> import numpy as np, mixsense as ms
+    >>> rng, truth = np.random.default_rng(1), ms.random_models(3, 20, 3, gap=8.0, seed=2)
+    >>> X = rng.standard_normal((500, 20))
+    >>> y = (X * truth[rng.integers(3, size=500)]).sum(axis=1) + rng.standard_normal(500)
+    >>> r = ms.fit(X, y)
+    >>> r.status, r.vectors.shape, ms.match_error(r.vectors, truth) < 0.5
+    ('budget', (3, 20), True)
+    """
+    return fit_table(X, y, groups, models, sigma, weights, scale, intercept, features, seed)

@@ -50,6 +50,7 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None) -> Table:
     choice = choose(recovery, MOST_COEFFICIENTS)
     titles = ["coefficient", *(f"vector {i + 1}" for i in range(len(recovery.vectors)))]
     notes = [f"({choice.note})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
+    notes += [f"note: {visible(str(text))}" for text in recovery.diagnostics.get("notes", [])]
     warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
     return Table(_headline(recovery), titles, _rows(recovery, choice.shown.tolist(), names), notes, warnings)
 
@@ -74,7 +75,7 @@ def as_html(table: Table) -> str:
         f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in (row.name, *row.numbers))}</tr>"
         for row in table.rows
     )
-    notes = "".join(f"<p>{note}</p>" for note in table.notes)
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in table.notes)
     warnings = "".join(f"<p>⚠ {html.escape(text)}</p>" for text in table.warnings)
     return (
         f"<p><b>mixsense</b> {html.escape(table.headline)}</p><table><thead><tr>{head}</tr></thead>"

@@ -25,6 +25,15 @@ class Data(NamedTuple):
     None: each answer is alone."""
     scale: Scale | None = None
     """How answers are made of the linear value; None for real numbers, which are the value itself."""
+    counts: Array | None = None
+    """(N,), how often each answer counts, as if it were there as many times; None for once each."""
+    sure: int = 0
+    """How many columns, the first, are in without being chosen, and are not shrunk: levels of the models."""
+
+    @property
+    def N(self) -> float:
+        """How many answers there are, each as often as it counts."""
+        return len(self.y) if self.counts is None else float(self.counts.sum())
 
     @property
     def without_zeros(self) -> Data:
@@ -32,7 +41,8 @@ class Data(NamedTuple):
         if not self.zeros:
             return self
         group = None if self.group is None else np.unique(self.group[self.zeros :], return_inverse=True)[1]
-        return self._replace(X=self.X[self.zeros :], y=self.y[self.zeros :], zeros=0, group=group)
+        counts = None if self.counts is None else self.counts[self.zeros :]
+        return self._replace(X=self.X[self.zeros :], y=self.y[self.zeros :], zeros=0, group=group, counts=counts)
 
     @property
     def values(self) -> Array:
@@ -41,4 +51,4 @@ class Data(NamedTuple):
 
     def explained(self, beta: Array, weights: Array, sigma: float | Array) -> Explained:
         """Say how these models explain the answers; see `explain`."""
-        return explain(self.X, self.y, beta, weights, sigma, self.group, self.scale)
+        return explain(self.X, self.y, beta, weights, sigma, self.group, self.scale, self.counts)

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from mixsense.arrays import Array, Index
+from mixsense.arrays import Array, Index, Mask
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
-from mixsense.regression.likelihood import Explained, one_a_group, positive_information
+from mixsense.regression.likelihood import Explained, counted, one_a_group, positive_information, weighted_squares
 from mixsense.regression.spike_slab import EVEN, Posterior, Prior, joint, marginal, slab_shares
 
 
@@ -53,8 +53,8 @@ class EM:
         self, data: Data, beta: Array, sigma: float | Array, weights: Array, rate: float, least_sigma: float
     ) -> None:
         self.data, self.here, self.beta = data, data, beta.copy()
-        (self.N, self.n), self.L = data.X.shape, len(beta)
-        size = math.sqrt(float(np.mean(data.values**2)))
+        self.N, self.n, self.L = data.N, data.X.shape[1], len(beta)
+        size = math.sqrt(float(np.average(data.values**2, weights=data.counts)))
         self.least_sigma = max(least_sigma, tuning.LEAST_RELATIVE_SIGMA * size, 1e-100)
         self.weights = weights if self.L > 1 else np.ones(1)
         self.sigma, self.rate = self._at_least(sigma), rate
@@ -86,9 +86,15 @@ class EM:
         """The variance that a coefficient would have if the answers told their models."""
         return float(self.typical_sigma**2 * self.L / self.N)
 
+    @property
+    def sure(self) -> Mask:
+        """Which columns of the working set are in without being chosen, (c,)."""
+        return np.arange(len(self.columns)) < self.data.sure
+
     def _typical_square(self, beta: Array) -> float:
         """Return the mean square of the coefficients that are not zero, and at least what noise could make of one."""
-        found = beta[beta != 0]
+        found = beta[:, self.data.sure :]
+        found = found[found != 0]
         least = float(tuning.START_SLAB * self.typical_sigma**2 / self.N)
         return max(float((found**2).mean()) if found.size else 0.0, least)
 
@@ -96,6 +102,7 @@ class EM:
         """Return the posterior of every coefficient by itself, its t², and its information, each (L, n)."""
         X, variance = self.data.X, self.variance[:, None]
         R, P, _, curvature = self.explained(self.data)
+        P = counted(P, self.data.counts)
         told = P if self.data.scale is None else P * np.maximum(curvature, 0.0)
         G = np.stack([np.einsum("i,ij,ij->j", p, X, X) for p in told.T]) / variance
         b = (P * R).T @ X / variance + G * self.beta
@@ -110,7 +117,8 @@ class EM:
         found, t2, _ = self.marginals()
         kept = self.beta**2 > self.tagged_variance / tuning.KEEPS_COLUMN
         promise = np.maximum(found.inclusion, kept).max(axis=0) + tuning.T_SQUARE_IN_PROMISE * t2.max(axis=0)
-        room = max(tuning.LEAST_COLUMNS, self.N // tuning.ANSWERS_PER_COLUMN)
+        promise[: self.data.sure] = math.inf
+        room = max(tuning.LEAST_COLUMNS, int(self.N) // tuning.ANSWERS_PER_COLUMN)
         order = np.argsort(-promise, kind="stable")
         first = np.sort(order[: min(self.n, room, tuning.MOST_COLUMNS)])
         self.columns = first[promise[first] > tuning.LEAST_PROMISE]
@@ -130,9 +138,9 @@ class EM:
             change = self._renew_mean(found, square, inclusion, tuning.LATER_SWEEPS if step else tuning.JOINT_SWEEPS)
             self._renew_prior(square, inclusion, expected_rate)
             if free_weights and self.L > 1:
-                self._renew_weights(found.probability)
+                self._renew_weights(found)
             if free_sigma:
-                self._renew_sigma(found.probability, inclusion.sum(axis=1))
+                self._renew_sigma(counted(found.probability, self.here.counts), inclusion.sum(axis=1))
             if change < tuning.SETTLED_STEP and step:
                 break
         self.beta = np.zeros_like(self.beta)
@@ -146,30 +154,38 @@ class EM:
         Of an answer that is not a real number, the mean value that the model would have given it counts.
         """
         prior, change, X, y = self.prior, 0.0, self.here.X, self.here.y
+        mass = counted(found.probability, self.here.counts)
         for a in range(self.L):
-            WX, variance = found.probability[:, a, None] * X, float(self.variance[a])
+            p, variance = mass[:, a], float(self.variance[a])
             if self.here.scale is not None:
                 y = X @ self.mean[a] + found.residual[:, a]
-            G, b = WX.T @ X / variance, y @ WX / variance
-            new, square[a], inclusion[a] = joint(G, b, prior, self.mean[a], sweeps=sweeps)
+            G, b = weighted_squares(X, p) / variance, (p * y) @ X / variance
+            new, square[a], inclusion[a] = joint(G, b, prior, self.mean[a], sweeps=sweeps, sure=self.sure)
             change = max(change, float(((new - self.mean[a]) ** 2 * np.diag(G)).max()))
             self.mean[a] = new
         return change
 
     def _renew_prior(self, square: Array, inclusion: Array, expected_rate: float) -> None:
         """Learn the rate of non-zero coefficients, the width of the slabs, and how often each slab is used."""
-        size, extra = float(inclusion.sum()), tuning.RATE_PRIOR_VECTORS * self.n
-        rate = (size + expected_rate * extra) / (self.L * self.n + extra)
-        self.rate = float(np.clip(rate, tuning.LEAST_COEFFICIENTS / self.n, tuning.LARGEST_RATE))
+        sure = self.here.sure
+        inclusion, square, n = inclusion[:, sure:], square[:, sure:], max(self.n - sure, 1)
+        size, extra = float(inclusion.sum()), tuning.RATE_PRIOR_VECTORS * n
+        rate = (size + expected_rate * extra) / (self.L * n + extra)
+        self.rate = float(np.clip(rate, tuning.LEAST_COEFFICIENTS / n, tuning.LARGEST_RATE))
         imagined = tuning.PSEUDO_COUNT * self._typical_square(self.mean)
         self.slab = max(float(square.sum()) + imagined, 1e-12) / (size + tuning.PSEUDO_COUNT)
-        self.shares = slab_shares(self.mean, inclusion, self.slab)
+        self.shares = slab_shares(self.mean[:, sure:], inclusion, self.slab)
 
-    def _renew_weights(self, P: Array) -> None:
+    def _renew_weights(self, found: Explained) -> None:
         """Learn the shares of the models, each group counted once; answers to x = 0 tell nothing about them."""
         group, zeros = self.here.group, self.here.zeros
-        P = one_a_group(P[zeros:], None if group is None else group[zeros:])
-        share = (P.sum(axis=0) + tuning.PSEUDO_COUNT) / (len(P) + self.L * tuning.PSEUDO_COUNT)
+        if group is None:
+            left = self.here.without_zeros
+            own, total = counted(found.probability[zeros:], left.counts).sum(axis=0), left.N
+        else:
+            P = one_a_group(found.probability[zeros:], group[zeros:])
+            own, total = P.sum(axis=0), len(P)
+        share = (own + tuning.PSEUDO_COUNT) / (total + self.L * tuning.PSEUDO_COUNT)
         share = np.clip(share, tuning.LEAST_SHARE_IN_FIT, 1 - tuning.LEAST_SHARE_IN_FIT)
         self.weights = share / share.sum()
 
@@ -191,10 +207,10 @@ class EM:
         shape = self.mean.shape
         for _ in range(tuning.LAPLACE_STEPS):
             at = self.here.explained(self.mean, self.weights, self.sigma)
-            J = positive_information(self.here.X, at, self.sigma, self.here.group)
-            slope = (at.probability * at.residual).T @ self.here.X / self.variance[:, None]
+            J = positive_information(self.here.X, at, self.sigma, self.here.group, self.here.counts)
+            slope = counted(at.probability * at.residual, self.here.counts).T @ self.here.X / self.variance[:, None]
             z, slope = self.mean.ravel(), slope.ravel()
-            found = joint(J, J @ z + slope, self.prior, z)
+            found = joint(J, J @ z + slope, self.prior, z, sure=np.tile(self.sure, self.L))
             move = found.mean - z
             length = math.sqrt(max(float(move @ J @ move), 0.0))  # in standard errors
             self.mean = (z + move * min(1.0, tuning.TRUST_RADIUS / max(length, 1e-9))).reshape(shape)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from mixsense.arrays import Array
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
 
 
-def penalised(loglik: float, size: float, N: int, n: int, models: int, free_shares: int = 0) -> float:
+def penalised(loglik: float, size: float, N: float, n: int, models: int, free_shares: int = 0) -> float:
     """Return the extended BIC: each coefficient pays for its estimation, and for having been chosen among n.
 
     Parameters
@@ -52,11 +54,6 @@ def one_model_score(beta: Array, inclusion: Array, data: Data, sigma: float) -> 
     sigma : float
         Noise of an answer.
     """
-    N, n = data.X.shape
-    if data.scale is None:
-        R = data.y - data.X @ beta
-        loglik = -0.5 * float(R @ R) / sigma**2 - N * math.log(sigma * math.sqrt(2 * math.pi))
-    else:
-        loglik = float(data.scale.terms(data.y, (data.X @ beta)[:, None], sigma).loglik.sum())
+    loglik = float(data.explained(beta[None], np.ones(1), sigma).loglik.sum())
     size = float(inclusion[inclusion > tuning.COUNTED_PROBABILITY].sum())
-    return penalised(loglik, size, N, n, models=1)
+    return penalised(loglik, size, data.N, data.X.shape[1], models=1)

@@ -48,7 +48,7 @@ class Fit:
     """Share of the coefficients in the working set that are non-zero, among all."""
     rate_correction: float
     """What the rate is multiplied by to count those that may be non-zero outside the working set."""
-    answers: int
+    answers: float
     """How many answers it was fitted to."""
     route: str = ""
     """Where the start came from."""
@@ -152,7 +152,8 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
     variance = np.maximum(square - beta**2, 0)
     inside = found.inclusion > tuning.SUPPORT_PROBABILITY
     which = inside.ravel()
-    precision = J[np.ix_(which, which)] + np.eye(int(which.sum())) / em.slab
+    shrunk = ~np.tile(em.sure, em.L)[which]
+    precision = J[np.ix_(which, which)] + np.diag(shrunk / em.slab)
     covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
     model, place = np.nonzero(inside)
     support = (model, columns[place])

@@ -37,6 +37,7 @@ def explain(
     sigma: float | Array,
     group: Index | None = None,
     scale: Scale | None = None,
+    counts: Array | None = None,
 ) -> Explained:
     """Return residuals, probabilities of the models, and the log-likelihood of each answer.
 
@@ -52,6 +53,8 @@ def explain(
         The group of each answer, numbered from 0 without a gap; each answer is alone by default.
     scale : Scale, optional
         How answers are made of the linear value; real numbers by default.
+    counts : (N,) array, optional
+        How often each answer counts; once by default.
 
     Examples
     --------
@@ -73,14 +76,15 @@ def explain(
         else:
             constant = math.log(sigma * math.sqrt(2 * math.pi))
     if group is not None:
-        log_p = of_groups(log_p, group)
+        log_p = of_groups(counted(log_p, counts), group)
     log_p = log_p + np.log(weights)
     top = log_p.max(axis=1, keepdims=True)
     P = np.exp(log_p - top)
     total = P.sum(axis=1, keepdims=True)
-    loglik = (top + np.log(total))[:, 0] - (constant if group is None else constant * np.bincount(group))
+    loglik = (top + np.log(total))[:, 0] - (constant if group is None else constant * np.bincount(group, counts))
     P = P / total
-    return Explained(R, P if group is None else P[group], loglik, curvature)
+    P = P if group is None else P[group]
+    return Explained(R, P, loglik if counts is None or group is not None else loglik * counts, curvature)
 
 
 def of_groups(values: Array, group: Index) -> Array:
@@ -111,7 +115,9 @@ def one_a_group(values: Array, group: Index | None) -> Array:
     return found
 
 
-def observed_information(X: Array, found: Explained, sigma: float | Array, group: Index | None = None) -> Array:
+def observed_information(
+    X: Array, found: Explained, sigma: float | Array, group: Index | None = None, counts: Array | None = None
+) -> Array:
     """Return minus the Hessian of the mixture's log-likelihood in all coefficients, (L c, L c) for c columns.
 
     Parameters
@@ -124,6 +130,8 @@ def observed_information(X: Array, found: Explained, sigma: float | Array, group
         Noise of an answer, or of each model's answers.
     group : (N,) array of int, optional
         The group of each answer.
+    counts : (N,) array, optional
+        How often each answer counts.
 
     Notes
     -----
@@ -131,17 +139,19 @@ def observed_information(X: Array, found: Explained, sigma: float | Array, group
     which is one a group, over the models that it may have come from.
     """
     R, P, _, h = found
+    mass = counted(P, counts)
     L, c = R.shape[1], X.shape[1]
     variance = np.broadcast_to(np.square(sigma), L)
     J = np.empty((L * c, L * c))
     if group is None:
         for a in range(L):
             for b in range(L):
-                same = (a == b) * P[:, a] * h[:, a] / variance[a]
-                d = same - P[:, a] * ((a == b) - P[:, b]) * R[:, a] * R[:, b] / (variance[a] * variance[b])
-                J[a * c : (a + 1) * c, b * c : (b + 1) * c] = X.T @ (d[:, None] * X)
+                same = (a == b) * mass[:, a] * h[:, a] / variance[a]
+                d = same - mass[:, a] * ((a == b) - P[:, b]) * R[:, a] * R[:, b] / (variance[a] * variance[b])
+                J[a * c : (a + 1) * c, b * c : (b + 1) * c] = weighted_squares(X, d)
         return J
-    tagged, p = tagged_information(X, found, sigma), one_a_group(P, group)
+    tagged, p = tagged_information(X, found, sigma, counts), one_a_group(P, group)
+    R = counted(R, counts)
     score = [of_groups(R[:, a, None] * X / variance[a], group) for a in range(L)]  # (G, c) each
     for a in range(L):
         for b in range(L):
@@ -150,23 +160,47 @@ def observed_information(X: Array, found: Explained, sigma: float | Array, group
     return tagged - J
 
 
-def tagged_information(X: Array, found: Explained, sigma: float | Array) -> Array:
+def tagged_information(X: Array, found: Explained, sigma: float | Array, counts: Array | None = None) -> Array:
     """Return the information that the answers would have if each told its model, (L c, L c): one block a model."""
     c, L = X.shape[1], found.probability.shape[1]
     variance = np.broadcast_to(np.square(sigma), L)
-    tagged = np.zeros((L * c, L * c))
+    tagged, mass = np.zeros((L * c, L * c)), counted(found.probability, counts)
     for a in range(L):
         part = slice(a * c, (a + 1) * c)
-        p = found.probability[:, a] * found.curvature[:, a]
-        tagged[part, part] = X.T @ (p[:, None] * X) / variance[a]
+        tagged[part, part] = weighted_squares(X, mass[:, a] * found.curvature[:, a]) / variance[a]
     return tagged
 
 
-def positive_information(X: Array, found: Explained, sigma: float | Array, group: Index | None = None) -> Array:
+def counted(values: Array, counts: Array | None) -> Array:
+    """Return values (N, d), each row times how often it counts."""
+    return values if counts is None else values * counts[:, None]
+
+
+def weighted_squares(X: Array, weight: Array) -> Array:
+    """Return Σ w x xᵀ over the rows, (c, c): some rows at a time, so that no second copy of them is needed.
+
+    Examples
+    --------
+    >>> weighted_squares(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 0.5]))
+    array([[ 5.5,  8. ],
+           [ 8. , 12. ]])
+    """
+    if len(X) <= tuning.ROWS_AT_ONCE:
+        return np.asarray(X.T @ (weight[:, None] * X), dtype=np.float64)
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for first in range(0, len(X), tuning.ROWS_AT_ONCE):
+        part = slice(first, first + tuning.ROWS_AT_ONCE)
+        total += X[part].T @ (weight[part, None] * X[part])
+    return total
+
+
+def positive_information(
+    X: Array, found: Explained, sigma: float | Array, group: Index | None = None, counts: Array | None = None
+) -> Array:
     """Return the observed information, raised to `LEAST_INFORMATION` of the tagged one in every direction."""
-    J = observed_information(X, found, sigma, group)
+    J = observed_information(X, found, sigma, group, counts)
     # The curvature of one answer may be negative, where a lapse is probable.
-    tagged = tagged_information(X, found._replace(curvature=np.maximum(found.curvature, 0.0)), sigma)
+    tagged = tagged_information(X, found._replace(curvature=np.maximum(found.curvature, 0.0)), sigma, counts)
     tagged[np.diag_indices_from(tagged)] += 1e-9 * np.trace(tagged) / len(tagged) + 1e-12
     C = np.linalg.cholesky(tagged)
     M = np.linalg.solve(C, np.linalg.solve(C, J).T)  # J in units of the tagged information

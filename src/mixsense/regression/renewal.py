@@ -17,7 +17,7 @@ from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.rivals import evidence_of, split_of_one
-from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits
+from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits, spread_of
 
 
 class _From(NamedTuple):
@@ -69,7 +69,7 @@ def renew(
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
     if more and L < MOST_MODELS:
         score[L + 1], fits[L + 1] = _one_more(old, fits[L][0], data, expected, rng)
-    if not fits[L][0].support[0].size and len(data.y) >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
+    if not fits[L][0].support[0].size and data.N >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
         most = score[1] + tuning.NOTHING_EVIDENCE
         score = {number: value if number == 1 else min(value, most) for number, value in score.items()}
     story = (old.held_out, old.unseen) if old else ({}, {})
@@ -80,7 +80,7 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     """Fit one model, from the one before if there is."""
     if old is None:
         start, rate = np.zeros((1, data.X.shape[1])), expected.rate
-        spread = float(np.std(data.values)) or expected.sigma
+        spread = spread_of(data.values, data.counts) or expected.sigma
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
     selections = tuning.ONE_MODEL_SELECTIONS
@@ -174,7 +174,7 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     starts = [merged(above.beta, above.weights), *left_out(above.beta)] if search or before is None else []
     rough = [_loglik(start, above.sigma, shares, data) for start in starts]
     all_of_them = float(above.explained(data).loglik.sum())
-    needed = max(rough, default=-math.inf) < all_of_them - len(data.y)  # a nat for each answer: no model is there twice
+    needed = max(rough, default=-math.inf) < all_of_them - data.N  # a nat for each answer: no model is there twice
     if before is not None and needed:
         before.score = _score_on(before, data)
         return before
@@ -192,8 +192,7 @@ def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> fl
 
 def _score_on(em: EM, data: Data) -> float:
     """Return the score of a fit as it is on all answers."""
-    N, n = data.X.shape
-    return penalised(float(em.explained(data).loglik.sum()), em.size, N, n, em.L, em.free_shares)
+    return penalised(float(em.explained(data).loglik.sum()), em.size, data.N, data.X.shape[1], em.L, em.free_shares)
 
 
 def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> tuple[float, list[Fit]]:
@@ -247,14 +246,16 @@ def _starts(
     data = data.without_zeros
     X, y = data.X, data.values
     if L == 2:
-        t, difference = second_moments(X, y, fewer.beta[0], moment_columns(len(data.y), X.shape[1]))
+        t, difference = second_moments(X, y, fewer.beta[0], moment_columns(int(data.N), X.shape[1]), data.counts)
         seeds = [np.stack([fewer.beta[0] + difference / 2, fewer.beta[0] - difference / 2])]
         always, name = {number}, "second moments"  # the seed is the last
     else:
         own = fewer.explained(data).probability.argmax(axis=1)
-        seeds, t = splits(X, y, fewer.beta, own) if fewer.L == L - 1 else [], None
+        seeds, t = splits(X, y, fewer.beta, own, data.counts) if fewer.L == L - 1 else [], None
         always, name = set[int](), "split"
-    starts, value = anneal(X, y, sigma, weights, rng, number, seeds, promise=t, group=data.group)
+    starts, value = anneal(
+        X, y, sigma, weights, rng, number, seeds, t, group=data.group, counts=data.counts, sure=data.sure
+    )
     chosen = {*np.argsort(-value, kind="stable")[:refined].tolist()} | always
     return [(starts[i], name if i >= number else "annealed") for i in sorted(chosen)]
 
@@ -283,4 +284,4 @@ def _spread(one: Fit, data: Data) -> float:
     """Return the noise that one model needs to explain everything."""
     if data.scale is not None:
         return one.sigma
-    return float(np.sqrt(np.mean((data.y - data.X @ one.beta[0]) ** 2)))
+    return math.sqrt(float(np.average((data.y - data.X @ one.beta[0]) ** 2, weights=data.counts)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Mask
 from mixsense.regression import tuning
 
 EVEN = np.ones(len(tuning.SLAB_SCALES)) / len(tuning.SLAB_SCALES)
@@ -101,6 +101,7 @@ def joint(
     start: Array,
     sweeps: int = tuning.JOINT_SWEEPS,
     tol: float = tuning.JOINT_TOLERANCE,
+    sure: Mask | None = None,
 ) -> Posterior:
     """Return the variational posterior of all coefficients, for the log-likelihood bᵀz − zᵀGz/2.
 
@@ -116,6 +117,8 @@ def joint(
         Most rounds over the coefficients.
     tol : float
         Stop when no mean moves by more than √tol of its own standard error.
+    sure : (d,) array of bool, optional
+        Coefficients that are in, whatever they are: no prior shrinks them.
 
     Notes
     -----
@@ -128,6 +131,8 @@ def joint(
     diagonal = np.diag(G)
     v = 1 / (diagonal[:, None] + 1 / np.array(prior.variances))
     odds = np.array(prior.log_odds) + 0.5 * np.log(v / np.array(prior.variances))
+    if sure is not None and sure.any():
+        v[sure], odds[sure] = 1 / np.maximum(diagonal[sure, None], 1e-300), 100.0  # beyond all doubt
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
     places = [place for place in zip(range(len(b)), diagonal.tolist(), b.tolist(), slabs, strict=True) if place[1] > 0]
     current = places

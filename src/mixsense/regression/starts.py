@@ -22,6 +22,8 @@ def anneal(
     seeds: Sequence[Array] = (),
     promise: Array | None = None,
     group: Index | None = None,
+    counts: Array | None = None,
+    sure: int = 0,
 ) -> tuple[Array, Array]:
     """Run annealed EM with a lasso in the M-step, all starts at once.
 
@@ -46,6 +48,10 @@ def anneal(
         seeds choose the columns that are worked on.
     group : (N,) array of int, optional
         The group of each answer, numbered from 0 without a gap; those of a group share a model.
+    counts : (N,) array, optional
+        How often each answer counts; once by default.
+    sure : int
+        How many columns, the first, are not penalised.
 
     Returns
     -------
@@ -54,20 +60,24 @@ def anneal(
         Penalised log-likelihood of each.
     """
     if X.shape[1] > tuning.MOST_ANNEALED_COLUMNS:
-        columns = _screened(X, y, seeds, promise)
+        columns = _screened(X, y, seeds, promise, sure)
         shorter = [seed[:, columns] for seed in seeds]
-        found, value = anneal(X[:, columns], y, sigma, weights, rng, starts, shorter, group=group)
+        found, value = anneal(
+            X[:, columns], y, sigma, weights, rng, starts, shorter, group=group, counts=counts, sure=sure
+        )
         vectors = np.zeros((len(found), len(weights), X.shape[1]))
         vectors[:, :, columns] = found
         return vectors, value
     (N, n), L, S = X.shape, len(weights), starts + len(seeds)
-    scale = np.sqrt(np.einsum("ij,ij->j", X, X) / N)
+    times = np.ones(N) if counts is None else counts
+    scale = np.sqrt(np.einsum("i,ij,ij->j", times, X, X) / times.sum())
     scale[scale == 0] = 1.0
     A = X / scale  # the one dense copy of the queries
-    spread = float(np.std(y)) + 1e-12
-    unit = tuning.LASSO_PENALTY * math.sqrt(2 * math.log(max(n, 2)))
-    curvature = _largest_eigenvalue(A)
-    shared = _lasso(A, y, unit * spread * math.sqrt(N), curvature)
+    spread = spread_of(y, counts) + 1e-12
+    unit = np.full(n, tuning.LASSO_PENALTY * math.sqrt(2 * math.log(max(n, 2))))
+    unit[:sure] = 0.0
+    curvature = _largest_eigenvalue(A, times)
+    shared = _lasso(A, y, times, unit * spread * math.sqrt(times.sum()), curvature)
     B = np.broadcast_to(shared, (S, L, n)).copy()
     kick = rng.standard_normal((starts, L - 1, n)) * spread / math.sqrt(n)
     B[:starts] += simplex(L) @ kick
@@ -81,23 +91,25 @@ def anneal(
     log_w = np.log(weights)[:, None]
     for _ in range(cooling + tuning.STEPS_AT_TRUE_SIGMA):
         R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
-        log_p = _together(-0.5 * (R / temperature) ** 2, group) + log_w
+        log_p = _together(-0.5 * (R / temperature) ** 2, group, counts) + log_w
         P = np.exp(log_p - log_p.max(axis=1, keepdims=True))
         P /= P.sum(axis=1, keepdims=True)  # (S, L, N), or a column a group
         P = P if group is None else P[:, :, group]
-        penalty = unit * temperature * np.sqrt((P**2).sum(axis=2, keepdims=True))
+        penalty = unit * temperature * np.sqrt((P**2 @ times)[:, :, None])
+        P = P if counts is None else P * counts
         B = _lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
         temperature = np.maximum(temperature * tuning.COOLING_FACTOR, sigma)
     R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
-    log_p = _together(-0.5 * (R / sigma) ** 2, group) + log_w
-    loglik = np.logaddexp.reduce(log_p, axis=1).sum(axis=1)
+    log_p = _together(-0.5 * (R / sigma) ** 2, group, counts) + log_w
+    loglik = np.logaddexp.reduce(log_p, axis=1) @ (times if group is None else np.ones(log_p.shape[2]))
     return B / scale, loglik - (penalty * np.abs(B)).sum(axis=(1, 2)) / sigma**2
 
 
-def _together(log_p: Array, group: Index | None) -> Array:
+def _together(log_p: Array, group: Index | None, counts: Array | None) -> Array:
     """Return log-likelihoods (S, L, N), added up over each group, (S, L, G)."""
     if group is None:
         return log_p
+    log_p = log_p if counts is None else log_p * counts
     return of_groups(log_p.reshape(-1, log_p.shape[2]).T, group).T.reshape(*log_p.shape[:2], -1)
 
 
@@ -117,12 +129,13 @@ def simplex(L: int) -> Array:
     return corners
 
 
-def _screened(X: Array, y: Array, seeds: Sequence[Array], promise: Array | None) -> Index:
+def _screened(X: Array, y: Array, seeds: Sequence[Array], promise: Array | None, sure: int) -> Index:
     """Return the columns that the answers, their squares or a seed point to."""
     size = np.sqrt(np.einsum("ij,ij->j", X, X))
     worth = np.abs(y @ X) / (size * np.std(y) + 1e-300)
     worth = worth if promise is None else np.maximum(worth, promise)
     worth[np.any(seeds, axis=(0, 1))] = np.inf
+    worth[:sure] = np.inf
     return np.sort(np.argsort(-worth, kind="stable")[: tuning.MOST_ANNEALED_COLUMNS])
 
 
@@ -149,23 +162,35 @@ def _lasso_steps(
     return B
 
 
-def _lasso(A: Array, y: Array, penalty: float, curvature: float) -> Array:
+def _lasso(A: Array, y: Array, counts: Array, penalty: Array, curvature: float) -> Array:
     """Return the lasso of all answers together: one model."""
-    start, P = np.zeros((1, 1, A.shape[1])), np.ones((1, 1, len(y)))
-    found = _lasso_steps(A, y, P, y * P, start, np.array(penalty), curvature, tuning.SHARED_LASSO_STEPS)
+    start, P = np.zeros((1, 1, A.shape[1])), counts[None, None]
+    found = _lasso_steps(A, y, P, y[None, None], start, penalty, curvature, tuning.SHARED_LASSO_STEPS)
     one: Array = found[0, 0]
     return one
 
 
-def _largest_eigenvalue(A: Array) -> float:
-    """Return the largest eigenvalue of AᵀA by power iteration, with some slack."""
-    v = np.random.default_rng(0).standard_normal((A.shape[1], 1))
+def spread_of(y: Array, counts: Array | None) -> float:
+    """Return the standard deviation of answers, each as often as it counts.
+
+    Examples
+    --------
+    >>> spread_of(np.array([1.0, 5.0]), np.array([3.0, 1.0])) == np.std([1, 1, 1, 5])
+    True
+    """
+    middle = np.average(y, weights=counts)
+    return math.sqrt(float(np.average((y - middle) ** 2, weights=counts)))
+
+
+def _largest_eigenvalue(A: Array, counts: Array) -> float:
+    """Return the largest eigenvalue of AᵀA, each row as often as it counts, by power iteration, with some slack."""
+    v: Array = np.random.default_rng(0).standard_normal((A.shape[1],))
     for _ in range(tuning.POWER_STEPS):
-        v = A.T @ (A @ (v / np.linalg.norm(v)))
+        v = (counts * (A @ (v / np.linalg.norm(v)))) @ A
     return tuning.EIGENVALUE_SLACK * float(np.linalg.norm(v)) + 1e-300
 
 
-def second_moments(X: Array, y: Array, mean: Array, size: int) -> tuple[Array, Array]:
+def second_moments(X: Array, y: Array, mean: Array, size: int, counts: Array | None = None) -> tuple[Array, Array]:
     """Find the difference of the two models from the squares of the residuals r = y − ⟨x, mean⟩.
 
     For Gaussian x, E[r² x xᵀ] = const I + ΔΔᵀ/2: this sees β² = −β¹, whose mean is 0.
@@ -178,6 +203,8 @@ def second_moments(X: Array, y: Array, mean: Array, size: int) -> tuple[Array, A
         The one model that fits all answers best.
     size : int
         How many coordinates the direction is computed on.
+    counts : (N,) array, optional
+        How often each answer counts; once by default.
 
     Returns
     -------
@@ -186,26 +213,28 @@ def second_moments(X: Array, y: Array, mean: Array, size: int) -> tuple[Array, A
     difference : (n,) array
         An estimate of Δ, up to its sign.
     """
-    N, n = X.shape
+    n, times = X.shape[1], np.ones(len(y)) if counts is None else counts
+    N = float(times.sum())
     r = y - X @ mean
-    c = r * r - (r * r).mean()
+    c = r * r - times @ (r * r) / N
+    told = times * c
     t, scale = np.empty(n), np.empty(n)
     for j in range(0, n, 500):  # blocks of columns: no dense copy of the queries
         Z = X[:, j : j + 500] ** 2
-        scale[j : j + 500] = Z.mean(axis=0)
+        scale[j : j + 500] = times @ Z / N
         Z -= scale[j : j + 500]
-        t[j : j + 500] = (c @ Z) / np.sqrt((c * c) @ (Z * Z) + 1e-300)
+        t[j : j + 500] = (told @ Z) / np.sqrt((told * c) @ (Z * Z) + 1e-300)
     scale[scale == 0] = 1.0
     top = np.argsort(-t, kind="stable")[:size]
     root = np.sqrt(scale[top])
     Xt = X[:, top] / root
-    e, V = np.linalg.eigh((Xt * c[:, None]).T @ Xt / N)
+    e, V = np.linalg.eigh((Xt * told[:, None]).T @ Xt / N)
     difference = np.zeros(n)
     difference[top] = V[:, -1] * math.sqrt(max(float(e[-1]), 0.0) * 2) / root
     return t, difference
 
 
-def splits(X: Array, y: Array, beta: Array, own: Array) -> list[Array]:
+def splits(X: Array, y: Array, beta: Array, own: Array, counts: Array | None = None) -> list[Array]:
     """Return starts with one model more: each model split along the largest second moment of its residuals.
 
     Parameters
@@ -216,13 +245,17 @@ def splits(X: Array, y: Array, beta: Array, own: Array) -> list[Array]:
         The models so far.
     own : (N,) array of int
         The model that each answer most probably came from.
+    counts : (N,) array, optional
+        How often each answer counts; once by default.
     """
     found = []
     for a, model in enumerate(beta):
         mine = own == a
-        if mine.sum() < tuning.LEAST_ANSWERS_TO_SPLIT:
+        times = None if counts is None else counts[mine]
+        size = int(mine.sum() if times is None else times.sum())
+        if size < tuning.LEAST_ANSWERS_TO_SPLIT:
             continue
-        _, difference = second_moments(X[mine], y[mine], model, moment_columns(int(mine.sum()), X.shape[1]))
+        _, difference = second_moments(X[mine], y[mine], model, moment_columns(size, X.shape[1]), times)
         found.append(np.concatenate([beta[:a], beta[a + 1 :], [model + difference / 2, model - difference / 2]]))
     return found
 

@@ -115,6 +115,10 @@ COUNTED_PROBABILITY = 0.01
 """The size of a one-model fit is the sum of the inclusion probabilities above this.
 Taste: never swept. A fit of several models sums over its working set instead."""
 
+ROWS_AT_ONCE = 20_000
+"""Sums of products over more rows than this are made this many rows at a time. Taste: never swept. It only decides how
+much memory is needed."""
+
 # Starts: annealed EM with a lasso.
 
 COOLING_FACTOR = 0.9

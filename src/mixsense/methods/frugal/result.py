@@ -17,9 +17,10 @@ from mixsense.methods.frugal.model_checks import StageChecks, explain_misfit, ou
 from mixsense.methods.frugal.setup import Setup
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
-from mixsense.regression.candidates import Candidates
+from mixsense.regression.candidates import Candidates, Expected
+from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
-from mixsense.regression.likelihood import one_a_group
+from mixsense.regression.likelihood import counted, one_a_group
 from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
 
@@ -96,7 +97,7 @@ class Report:
             error_bound=bound,
             sigma=winner.sigma if setup.free_sigma else setup.sigma,
             weights=np.full(len(shown), 1 / len(shown)) if one else winner.weights[shown],
-            weights_stderr=shares_stderr(self.answers, winner)[shown] if setup.free_weights and not one else None,
+            weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
             stderr=winner.stderr[shown][:, -n:],
             diagnostics=self._diagnostics(candidates, p_value, warnings) | {"rivals": self._told(alive)},
             intercept=None if level is None else level[shown],
@@ -160,7 +161,7 @@ class Report:
         }
 
 
-def order_of_models(fit: Fit, setup: Setup) -> list[int]:
+def order_of_models(fit: Fit, setup: Expected) -> list[int]:
     """Return the order of the models in which all runs show them, whichever a random start found first.
 
     Shares that were given come in their order, estimated ones the largest first. Models with equal shares are ordered
@@ -174,7 +175,7 @@ def order_of_models(fit: Fit, setup: Setup) -> list[int]:
     return order
 
 
-def shares_stderr(answers: Answers, fit: Fit) -> Array:
+def shares_stderr(data: Data, fit: Fit) -> Array:
     """Return the standard errors of estimated shares, (L,), from the information of the answers about them.
 
     Notes
@@ -183,10 +184,10 @@ def shares_stderr(answers: Answers, fit: Fit) -> Array:
     p_a/w_a − p_L/w_L for the share w_a, with the last share as what is left. Groups that are labelled, G of them, give
     √(w (1 − w)/G).
     """
-    data = answers.data.without_zeros
+    data = data.without_zeros
     ratio = one_a_group(fit.explained(data).probability, data.group) / fit.weights
     score = ratio[:, :-1] - ratio[:, -1:]
-    covariance = np.linalg.pinv(score.T @ score)
+    covariance = np.linalg.pinv(score.T @ counted(score, data.counts if data.group is None else None))
     variance = np.append(np.diag(covariance), covariance.sum())
     stderr: Array = np.sqrt(np.maximum(variance, 0.0))
     return stderr

@@ -1,0 +1,1 @@
+"""Data that one already has: a table of queries and answers, fitted with as many models as it supports."""

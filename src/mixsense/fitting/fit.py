@@ -1,0 +1,63 @@
+"""Fit given data: the steps from a table to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mixsense.checks import as_float, generator
+from mixsense.errors import InvalidInput
+from mixsense.features.units import as_intercept
+from mixsense.fitting.columns import columns_of
+from mixsense.fitting.passive import expect, search
+from mixsense.fitting.report import Report
+from mixsense.fitting.table import Table, read_table
+from mixsense.problem import AUTO, ESTIMATE, Problem
+from mixsense.recovery import Recovery
+from mixsense.regression.data import Data
+
+
+def fit_table(
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    models: int | str = AUTO,
+    sigma: float | None = None,
+    weights: Sequence[float] | str | None = None,
+    scale: Any = None,
+    intercept: bool = False,
+    features: Sequence[str] | None = None,
+    seed: Any = None,
+    sample_weight: Any = None,
+) -> Recovery:
+    """Fit a table; `mixsense.fit` explains the arguments. `sample_weight` is how often each row counts."""
+    problem = Problem(1, models=models, weights=weights)
+    intercept = as_intercept(intercept)
+    if sigma is not None:
+        sigma = as_float("sigma", sigma, "the noise's standard deviation, or None to have it found", 0.0, strict=True)
+    rng = generator(0 if seed is None else seed)
+    table = read_table(X, y, groups, features, sample_weight)
+    if scale is not None:
+        scale.check(table.y)
+    return _fitted(table, problem, sigma, scale, intercept, rng)
+
+
+def _fitted(
+    table: Table, problem: Problem, sigma: float | None, scale: Any, intercept: bool, rng: np.random.Generator
+) -> Recovery:
+    columns, constant = columns_of(table.X, table.counts, intercept)
+    if not columns.width:
+        raise InvalidInput("every column of X is 0: there is nothing that the answers could depend on")
+    offset = float(np.average(table.y, weights=table.counts)) if intercept and scale is None else 0.0
+    data = Data(columns.rows(table.X), table.y - offset, 0, table.group, scale, table.counts, int(intercept))
+    expected = expect(
+        data,
+        None if problem.models == AUTO else int(problem.models),
+        sigma,
+        np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
+        problem.weights in (None, ESTIMATE),
+    )
+    found = search(data, expected, rng)
+    return Report(table, columns, constant, data, expected, found, offset).recovery()

@@ -1,0 +1,172 @@
+"""What a table says: the models in the user's units, how sure they are, and what does not fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array, Mask
+from mixsense.checks import shown
+from mixsense.fitting import tuning
+from mixsense.fitting.columns import Columns, dependent
+from mixsense.fitting.misfit import misfit_p, what_is_odd
+from mixsense.fitting.passive import Found
+from mixsense.fitting.table import Table
+from mixsense.methods.frugal.result import answers_at_zero, order_of_models, shares_stderr
+from mixsense.problem import LEAST_SHARE
+from mixsense.recovery import Recovery
+from mixsense.recovery.uses import HALF_RANGES
+from mixsense.regression.candidates import Expected
+from mixsense.regression.data import Data
+from mixsense.regression.fit import Fit
+from mixsense.regression.tuning import ONE_ESTABLISHED, SEVERAL_ESTABLISHED
+
+MOST_NAMED = 5
+"""A note names at most this many columns."""
+LONGEST_NAME = 20
+"""Letters of a name in a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a result is made of."""
+
+    table: Table
+    columns: Columns
+    constant: Mask
+    """(n,), which columns are."""
+    data: Data
+    """The rows as they were fitted."""
+    expected: Expected
+    found: Found
+    offset: float
+    """What was subtracted from the answers, and belongs to the intercepts."""
+
+    def recovery(self) -> Recovery:
+        """Say what was found, and whether the answers support it."""
+        fit, columns = self.found.fit, self.columns
+        one = fit.L == 1
+        order = [0] * (self.expected.models or 1) if one else order_of_models(fit, self.expected)
+        vectors, intercept = columns.vectors(fit.beta[order])
+        covariance = self._covariance(order)
+        errors, intercept_errors = self._errors(order, covariance)
+        p_value = self._misfit_p()
+        warnings = self._warnings(p_value)
+        free = self.expected.free_weights and not one
+        return Recovery(
+            vectors=vectors,
+            status="uncertain" if warnings else "single" if one else "budget",
+            queries=len(self.table.y),
+            sigma=fit.sigma if fit.sigmas is None else fit.sigmas[order],
+            weights=np.full(len(order), 1 / len(order)) if one else fit.weights[order],
+            weights_stderr=shares_stderr(self.data, fit)[order] if free else None,
+            stderr=columns.everywhere(errors, math.nan),
+            intercept=None if intercept is None else intercept + self.offset,
+            intercept_stderr=intercept_errors,
+            names=self.table.names,
+            diagnostics=self._story(p_value, warnings),
+            covariance=covariance,
+        )
+
+    def _covariance(self, order: list[int]) -> Array | None:
+        """Return the covariance of each model's coefficients, if they are few enough to keep it; see `Recovery`."""
+        n, extra = self.columns.n, int(self.columns.intercept)
+        if n + extra > tuning.LARGEST_COVARIANCE:
+            return None
+        full = np.zeros((len(order), n + extra, n + extra))
+        places = np.append(self.columns.used, np.arange(n, n + extra))
+        for a, model in enumerate(order):
+            full[a][np.ix_(places, places)] = self.columns.covariance(self.found.fit.covariance_of(model))
+        return full
+
+    def _errors(self, order: list[int], covariance: Array | None) -> tuple[Array, Array | None]:
+        """Return the standard errors of the coefficients that are fitted, (L, c), and of the intercepts."""
+        fit, columns = self.found.fit, self.columns
+        if covariance is not None:
+            errors = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
+            return errors[:, columns.used], errors[:, columns.n] if columns.intercept else None
+        level = answers_at_zero(fit, columns.centre / columns.scale)[1][order] if columns.intercept else None
+        return fit.stderr[order][:, columns.intercept :] / columns.scale, level
+
+    def _misfit_p(self) -> float:
+        """Return the p-value of the answers' probability transform; that of a scale is not uniform, and not tested."""
+        if self.data.scale is not None or self.data.counts is not None:
+            return 1.0
+        return misfit_p(*self._some_rows(), self.found.fit)
+
+    def _some_rows(self) -> tuple[Array, Array]:
+        """Return rows and answers to test: of a large table every few, since no model is exact."""
+        step = math.ceil(len(self.data.y) / tuning.TESTED_ROWS)
+        return self.data.X[::step], self.data.y[::step]
+
+    def _warnings(self, p_value: float) -> list[str]:
+        """Say in which ways the answers do not support what was found."""
+        found, fit, warnings = self.found, self.found.fit, []
+        best = max(found.scores, key=lambda L: found.scores[L])
+        if fit.L == 1:
+            if found.evidence < ONE_ESTABLISHED and self.expected.models != 1:
+                warnings.append("the answers do not decide between one model and two: more of them would")
+        elif found.evidence < SEVERAL_ESTABLISHED:
+            warnings.append(
+                f"{fit.L} models explain the answers hardly better than fewer (by {found.evidence:.1f} nats): more "
+                "answers would decide"
+            )
+        if self.expected.models and best > fit.L and found.scores[best] - found.scores[fit.L] > SEVERAL_ESTABLISHED:
+            warnings.append(f'the answers support {best} models: give models="auto"')
+        if p_value < tuning.MISFIT_P_VALUE:
+            reason = what_is_odd(*self._some_rows(), fit, tuning.SIGNIFICANT_ERRORS)
+            warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
+        if fit.L > 1 and fit.weights.min() < LEAST_SHARE:
+            warnings.append(f"one share is {fit.weights.min():.3f}: a model that answers so seldom may be outliers")
+        if not self.columns.intercept and (away := self._offset_errors()) > tuning.SIGNIFICANT_ERRORS:
+            warnings.append(f"the residuals are {away:.0f} standard errors from 0 on average: give intercept=True")
+        if together := dependent(self.data.X):
+            places = [j - self.columns.intercept for j in together if j >= self.columns.intercept]
+            named = self._named(self.columns.used[places].tolist())
+            warnings.append(f"the columns {named} depend on each other: which of them matters cannot be told")
+        return warnings
+
+    def _offset_errors(self) -> float:
+        """Return how many standard errors the mean residual is from 0."""
+        at = self.found.fit.explained(self.data)
+        residual = (at.probability * at.residual).sum(axis=1)
+        error = float(residual.std()) / math.sqrt(len(residual))
+        return abs(float(residual.mean())) / max(error, 1e-300) if self.data.counts is None else 0.0
+
+    def _named(self, places: Sequence[int]) -> str:
+        names = self.table.names
+        told = [str(j) if names is None else shown(names[j], LONGEST_NAME) for j in places[:MOST_NAMED]]
+        return ", ".join(told) + (", …" if len(places) > MOST_NAMED else "")
+
+    def _notes(self) -> list[str]:
+        """Say what was done with the table."""
+        notes, N = [], len(self.table.y) + self.table.missing
+        if self.table.missing:
+            notes.append(f"{self.table.missing:,} of {N:,} rows have a missing value and were left out")
+        left_out = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
+        if left_out:
+            why = "are constant" if self.constant[left_out].all() else "say nothing"
+            notes.append(f"columns that {why} have no coefficient of their own: {self._named(left_out)}")
+        if self.found.sampled < len(self.table.y):
+            notes.append(f"how many models there are was decided on {self.found.sampled:,} rows, drawn at random")
+        return notes
+
+    def _story(self, p_value: float, warnings: list[str]) -> dict[str, Any]:
+        top = max(self.found.scores.values())
+        fit: Fit = self.found.fit
+        return {
+            "method": "fit",
+            "evidence": self.found.evidence if math.isfinite(self.found.evidence) else None,
+            "scores": {str(L): value - top for L, value in sorted(self.found.scores.items())},
+            "own_noise": self.found.own_noise if math.isfinite(self.found.own_noise) else None,
+            "loglik": float(fit.explained(self.data).loglik.sum()),
+            "misfit_p": p_value,
+            "groups": len(self.table.y) if self.table.group is None else int(self.table.group.max()) + 1,
+            HALF_RANGES: self.columns.half_ranges.tolist(),
+            "notes": self._notes(),
+            "warnings": warnings,
+        }

@@ -1,0 +1,41 @@
+"""Every constant that decides something when given data are fitted, each with its origin; see `mixsense.regression`."""
+
+from __future__ import annotations
+
+LARGEST_MISSING_SHARE = 0.5
+"""With a larger share of rows with a missing value nothing is fitted: what is left is no longer the data.
+Taste: never swept."""
+CONSTANT = 1e-9
+"""A column whose spread is below this share of its size is constant: the rest is rounding. A numerical guard."""
+DEPENDENT = 1e-8
+"""Columns are linearly dependent where the least eigenvalue of their correlations is below this.
+A numerical guard: the root of the rounding of a product of two columns."""
+GUESSED_NOISE = 0.2
+"""The starts are cooled to this share of the spread of the answers, where the noise is not given; EM finds it then.
+Swept: 0.5, 0.2 and 0.1 on seeds 0 to 3 of seven settings (benchmarks/fit.py) found the same models in all."""
+TYPICAL_COEFFICIENTS = 5.0
+"""How many coefficients of a model are expected to matter, whatever n.
+Taste: never swept; as in the paper's figures."""
+LARGEST_GUESSED_RATE = 0.5
+"""At most this share of the coefficients is expected to matter. Taste: never swept."""
+SAMPLE_ENTRIES = 1_000_000
+"""Of a table with more entries than this, a sample of the rows finds the number of models and where they are, and all
+rows then refine them. Taste: never swept. Time and memory of the starts grow with it."""
+LEAST_SAMPLE = 4_000
+"""The sample has at least this many rows, however many columns there are. Taste: never swept."""
+OWN_NOISE_ESTABLISHED = 3.0
+"""Evidence from which on each model has a noise of its own. Taste: as much as establishes one model."""
+LEAST_OWN_NOISE = 0.1
+"""The noise of each model is at least this share of that of all: a model that goes through a few answers exactly would
+have an infinite likelihood. Taste: never swept; constraints of this kind are Hathaway's (1985)."""
+SIGNIFICANT_ERRORS = 5.0
+"""A mean, a skewness, a correlation that is this many standard errors from where it should be is not chance.
+Taste: chance goes so far once in a million."""
+MISFIT_P_VALUE = 1e-3
+"""A test of the model with a smaller p-value makes a result uncertain.
+Taste: never swept; chance does so less than once in a thousand tables."""
+LARGEST_COVARIANCE = 60
+"""The covariance of the coefficients is kept for at most this many of them. Taste: some thousand numbers are enough."""
+TESTED_ROWS = 5_000
+"""The test of the model looks at no more rows than about this: of a million rows it would find what nobody cares for.
+Taste: never swept."""

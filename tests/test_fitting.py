@@ -1,0 +1,269 @@
+"""ms.fit: data that one already has, whatever state they are in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mixsense as ms
+from mixsense.fitting import tuning
+from mixsense.fitting.columns import columns_of, dependent
+
+TRUTH = np.array([[3.0, 0, 0, -2, 0, 0], [0, 2.0, 0, 2, 0, 1]])
+
+
+def mixed(N, truth=TRUTH, sigma=0.5, shares=(0.6, 0.4), seed=0, per_group=1, level=(0.0, 0.0)):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, truth.shape[1]))
+    z = np.repeat(rng.choice(len(truth), -(-N // per_group), p=shares), per_group)[:N]
+    noise = np.broadcast_to(sigma, len(truth))[z] * rng.standard_normal(N)
+    return X, np.einsum("ij,ij->i", X, truth[z]) + np.array(level)[z] + noise, z
+
+
+def within(r, truth, errors=5.0):
+    """Every coefficient is within so many standard errors of the truth (chance: 6·10⁻⁷ each), and at most 0.3 off."""
+    return (np.abs(r.vectors - truth) <= np.minimum(errors * r.stderr, 0.3) + 1e-9).all()
+
+
+def test_models_shares_noise_and_errors_are_found():
+    X, y, _ = mixed(600)
+    r = ms.fit(X, y)
+    assert (r.status, r.queries, r.vectors.shape) == ("budget", 600, (2, 6))
+    assert within(r, TRUTH)
+    # Shares of 600 answers that nearly all label themselves: standard error √(0.24/600) = 0.02.
+    assert r.weights[0] == pytest.approx(0.6, abs=0.08)
+    assert 0.015 < r.weights_stderr[0] < 0.035
+    assert r.sigma == pytest.approx(0.5, abs=5 * 0.5 / math.sqrt(2 * 600) + 0.01)
+    assert math.isinf(r.error_bound)
+    assert r.names is None
+
+
+def test_nothing_is_certified_and_equal_data_give_equal_results():
+    X, y, _ = mixed(300)
+    assert ms.fit(X, y) == ms.fit(X, y)
+    assert ms.fit(X, y).status != "certified"
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_no_unit_matters(unit):
+    X, y, _ = mixed(300, level=(50.0, 52.0))
+    units = np.array([unit, 1, 1, 1 / unit, 1, 1])
+    plain, scaled = ms.fit(X, y, intercept=True), ms.fit(X * units, y * unit, intercept=True)
+    assert np.allclose(scaled.vectors * units / unit, plain.vectors, rtol=1e-3, atol=1e-4)
+    assert np.allclose(scaled.intercept / unit, plain.intercept, rtol=1e-4)
+
+
+def test_an_intercept_is_found_wherever_the_columns_lie():
+    X, y, _ = mixed(500, level=(50.0, 40.0))
+    shift = np.array([100.0, -7, 0, 3, 0, 1000])
+    r = ms.fit(X + shift, y + 0.0, intercept=True)
+    expected = np.array([50.0, 40.0]) - TRUTH @ shift
+    assert within(r, TRUTH)
+    assert (np.abs(r.intercept - expected) < 5 * r.intercept_stderr + 1e-6).all()
+    # The intercept is far from the data, so that the slopes' errors dominate; at the data it is well known.
+    at_centre = r.predict(shift).interval[0]
+    assert (np.ptp(at_centre, axis=1) < 0.3).all()
+
+
+def test_a_missing_intercept_is_told():
+    X, y, _ = mixed(400, level=(5.0, 5.0))
+    r = ms.fit(X, y, models=2)
+    assert r.status == "uncertain"
+    assert any("give intercept=True" in text for text in r.diagnostics["warnings"])
+
+
+def test_one_model_is_single():
+    X, y, _ = mixed(300, shares=(1.0, 0.0))
+    r = ms.fit(X, y)
+    assert (r.status, r.vectors.shape) == ("single", (1, 6))
+    assert within(r, TRUTH[:1])
+    pair = ms.fit(X, y, models=2)
+    assert pair.status == "single"
+    assert np.array_equal(pair.vectors[0], pair.vectors[1])
+
+
+def test_answers_of_a_group_label_each_other():
+    """At a distance of 1 σ single answers hardly label themselves; ten of a group do."""
+    truth = np.array([[1.0, 0, 0, 0, 0], [0.0, 0.7, 0, 0, 0]])
+    X, y, z = mixed(800, truth, sigma=1.0, shares=(0.5, 0.5), seed=3, per_group=10)
+    people = np.arange(800) // 10
+    r = ms.fit(X, y, groups=people)
+    assert len(r.vectors) == 2
+    assert r.diagnostics["groups"] == 80
+    # 400 answers each: standard errors of 0.05, and five of them for the worst of ten.
+    assert np.abs(r.vectors[np.argsort(-r.vectors[:, 0])] - truth).max() < 0.25
+    # The share's error counts people: √(0.25/80) = 0.056.
+    assert 0.05 < r.weights_stderr[0] < 0.075
+    own = r.responsibilities(X, y, groups=people).argmax(axis=1)
+    agree = (own == z).mean()
+    assert max(agree, 1 - agree) > 0.9
+
+
+def test_each_model_has_its_own_noise_if_the_answers_ask_for_it():
+    X, y, _ = mixed(800, sigma=(0.2, 1.0))
+    r = ms.fit(X, y)
+    assert np.shape(r.sigma) == (2,)
+    assert r.sigma == pytest.approx([0.2, 1.0], rel=0.25)
+    alike = ms.fit(*mixed(800)[:2])
+    assert np.ndim(alike.sigma) == 0
+    assert r.diagnostics["own_noise"] > tuning.OWN_NOISE_ESTABLISHED > alike.diagnostics["own_noise"]
+
+
+def test_a_given_noise_and_given_shares_are_kept():
+    X, y, _ = mixed(300)
+    r = ms.fit(X, y, sigma=0.5, weights=(0.6, 0.4))
+    assert r.sigma == 0.5
+    assert r.weights.tolist() == [0.6, 0.4]
+    assert r.weights_stderr is None
+
+
+# The state that data are in
+
+
+def test_names_of_a_data_frame_are_kept():
+    X, y, _ = mixed(200)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    r = ms.fit(frame, pd.Series(y), groups=pd.Series(range(200)))
+    assert r.names == tuple("abcdef")
+    assert "a " in r.summary()
+    assert ms.fit(frame, y, features=list("uvwxyz")).names == tuple("uvwxyz")
+    assert np.allclose(r.vectors, ms.fit(X, y).vectors)
+
+
+def test_rows_with_a_missing_value_are_left_out_and_counted():
+    X, y, _ = mixed(300)
+    rest = ms.fit(X[20:], y[20:])
+    X[:10, 2], y[10:20] = np.nan, np.nan
+    r = ms.fit(X, y)
+    assert np.array_equal(r.vectors, rest.vectors)
+    assert r.queries == 280
+    note = "20 of 300 rows have a missing value and were left out"
+    assert r.diagnostics["notes"] == [note]
+    assert f"note: {note}" in r.summary()
+    assert r.status == "budget"
+
+
+def test_too_many_missing_values_are_one_line():
+    X, y, _ = mixed(300)
+    X[:200, 2] = np.nan
+    with pytest.raises(ms.InvalidInput, match="200 of 300 rows have a missing value"):
+        ms.fit(X, y)
+
+
+def test_constant_columns_have_no_coefficient_beside_an_intercept():
+    X, y, _ = mixed(300, level=(4.0, 4.0))
+    X[:, 2] = 7.0
+    r = ms.fit(X, y, intercept=True)
+    assert (r.vectors[:, 2] == 0).all()
+    assert np.isnan(r.stderr[:, 2]).all()
+    assert r.diagnostics["notes"] == ["columns that are constant have no coefficient of their own: 2"]
+    assert r.status == "budget"
+    assert np.isfinite(r.predict(X[0]).interval).all()
+
+
+def test_a_constant_column_is_an_intercept_where_there_is_none():
+    X, y, _ = mixed(300, level=(14.0, 14.0))
+    X[:, 2] = 7.0
+    r = ms.fit(X, y)
+    assert r.vectors[:, 2] * 7 == pytest.approx([14, 14], abs=0.3)
+
+
+def test_nothing_to_depend_on_is_one_line():
+    with pytest.raises(ms.InvalidInput, match="every column of X is 0"):
+        ms.fit(np.zeros((5, 2)), np.arange(5.0))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_columns_that_depend_on_each_other_are_named(intercept):
+    X, y, _ = mixed(400)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["twice"] = 2 * frame["a"]
+    r = ms.fit(frame, y, intercept=intercept)
+    assert r.status == "uncertain"
+    (warning,) = r.diagnostics["warnings"]
+    assert "the columns 'a', 'twice' depend on each other" in warning
+    # What cannot be told is which of them: the predictions are right.
+    own = r.vectors[:, 0] + 2 * r.vectors[:, 6]
+    assert own == pytest.approx(TRUTH[:, 0], abs=0.3)
+
+
+def test_fewer_rows_than_columns_are_enough_for_sparse_models():
+    truth = np.zeros((2, 200))
+    truth[0, [3, 50]], truth[1, [7, 120]] = [5.0, -4.0], [4.0, 5.0]
+    X, y, _ = mixed(150, truth, sigma=0.3, shares=(0.5, 0.5), seed=4)
+    r = ms.fit(X, y)
+    assert ms.match_error(r.vectors, truth) < 0.3
+
+
+def test_a_handful_of_rows_decides_nothing():
+    X, y, _ = mixed(12)
+    r = ms.fit(X, y)
+    assert r.status == "uncertain"
+    assert any("the answers do not decide" in text or "hardly better" in text for text in r.diagnostics["warnings"])
+
+
+def test_answers_that_bend_are_uncertain():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((2000, 3))
+    y = X[:, 0] + 0.8 * X[:, 1] ** 2 + 0.3 * rng.standard_normal(2000)
+    r = ms.fit(X, y, models=1)
+    assert r.status == "uncertain"
+    assert any("misfit" in text for text in r.diagnostics["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": [1.0, 2.0]}, "y has shape"),
+        ({"models": 9}, "models is 9"),
+        ({"sigma": 0.0}, "sigma is 0; it must be above 0"),
+        ({"weights": [0.5, 0.6]}, "weights sum to"),
+        ({"intercept": "yes"}, "intercept is 'yes'"),
+        ({"features": ["a"]}, "1 features for n = 6"),
+        ({"groups": [1, 2]}, "groups has 2 labels for 50 rows"),
+        ({"seed": -1}, "seed is -1"),
+        ({"X": np.zeros((1, 6)), "y": [1.0]}, "there is 1 sample"),
+    ],
+)
+def test_a_mistake_is_one_line(change, message):
+    X, y, _ = mixed(50)
+    with pytest.raises(ms.InvalidInput, match=message) as caught:
+        ms.fit(**({"X": X, "y": y} | change))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_large_table_is_sampled_first_and_then_used_up(monkeypatch):
+    monkeypatch.setattr(tuning, "SAMPLE_ENTRIES", 3_000)
+    monkeypatch.setattr(tuning, "LEAST_SAMPLE", 300)
+    X, y, _ = mixed(4000)
+    r = ms.fit(X, y)
+    assert r.diagnostics["notes"] == ["how many models there are was decided on 500 rows, drawn at random"]
+    # About 2,000 answers each: errors of 0.5/√2000 = 0.011, as all rows give and a sample of 500 does not.
+    assert np.median(r.stderr) < 0.02
+    assert within(r, TRUTH)
+    by_person = ms.fit(X, y, groups=np.arange(4000) // 4)
+    assert by_person.queries == 4000
+
+
+def test_columns_are_scaled_and_brought_back():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3)) * [1, 100, 0.01] + [0, 5, -1]
+    columns, constant = columns_of(X, None, True)
+    rows = columns.rows(X)
+    assert np.allclose(rows[:, 1:].mean(axis=0), 0)
+    assert np.allclose(rows[:, 1:].std(axis=0), 1)
+    assert not constant.any()
+    beta = rng.standard_normal((2, 4))
+    vectors, intercept = columns.vectors(beta)
+    assert np.allclose(rows @ beta.T, X @ vectors.T + intercept)
+    C = columns.covariance(np.eye(4))
+    x = np.append(X[0], 1.0)
+    assert x @ C @ x == pytest.approx(rows[0] @ rows[0])
+
+
+def test_dependence_needs_as_many_rows_as_columns():
+    assert dependent(np.ones((2, 3))) == []
+    assert dependent(np.random.default_rng(0).standard_normal((50, 3))) == []
