@@ -35,6 +35,7 @@ LAYERS = """
     methods.design
     methods.registry
     methods.paper
+    methods.predecessors
     methods.frugal
     methods
     methods.begin

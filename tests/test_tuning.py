@@ -11,7 +11,12 @@ import pytest
 import mixsense
 
 SOURCE = Path(mixsense.__file__).parent
-FOLDERS = [SOURCE / "regression", SOURCE / "methods" / "frugal", SOURCE / "fitting"]
+FOLDERS = [
+    SOURCE / "regression",
+    SOURCE / "fitting",
+    SOURCE / "methods" / "frugal",
+    SOURCE / "methods" / "predecessors",
+]
 ORIGINS = ("Derived: ", "Swept: ", "Taste: ", "A numerical guard", "An approximation")
 # Signs, halves, powers and moments of formulas; limits that keep exponentials in range, block sizes, percent.
 IN_FORMULAS = {0, 1, 2, 0.5, 1.5, 3, 4, 6, 8, 12, 16, 24, 30, 50, 100, 200, 500, 700}

@@ -59,7 +59,7 @@ def _without_query(url: str) -> str:
 
 _PROGRAM = ("body", "answer", "timeout", "concurrency")
 _HTTP = ("body", "answer", "headers", "rate", "concurrency", "timeout", "retries", "limit", "fresh", "hosts")
-_SIMULATION = ("n", "k", "gap", "sigma", "models", "weights", "seed", "exact")
+_SIMULATION = ("n", "k", "gap", "sigma", "models", "weights", "seed", "exact", "fractions")
 
 KINDS = {
     "function": Kind("an oracle as module:callable", "mixsense.cli.oracle:own_function"),
@@ -182,6 +182,7 @@ def simulated(
     weights: list[float] | str | None,
     seed: int,
     exact: bool,
+    fractions: bool = False,
 ) -> SimulatedOracle:
     """Return a simulation of random vectors; without sigma its noise is 1, and the method has to find that out."""
     from mixsense.checks import as_int
@@ -191,7 +192,8 @@ def simulated(
     hidden = models if isinstance(models, int) else len(given or (1, 2))
     # NumPy's seed [s, 0] is its seed s, which draws the queries.
     truth = random_models(hidden, n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
-    return SimulatedOracle(truth, 1.0 if sigma is None and not exact else sigma or 0.0, given, seed=[seed, 2])
+    noise = 1.0 if sigma is None and not exact else sigma or 0.0
+    return SimulatedOracle(truth, noise, given, seed=[seed, 2], exact=fractions and not noise)
 
 
 @contextlib.contextmanager

@@ -99,7 +99,7 @@ def recover_command(
     check_picture(plot)
     check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
-    simulation |= {"models": problem["models"], "weights": problem["weights"]}
+    simulation |= {"models": problem["models"], "weights": problem["weights"], "fractions": "exact" in entry.needs}
     with chosen.opened(**(simulation if simulate else {})) as asked:
         kept = _recorded(asked, record, chosen, gap, problem)
         with _telling(record, kept, asked):

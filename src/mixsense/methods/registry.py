@@ -46,6 +46,12 @@ class Entry:
     """It is for answers without noise."""
     any_queries: bool = False
     """It can use whatever queries come back, also more or fewer than it sent."""
+    needs: tuple[str, ...] = ()
+    """Which arguments and options have to be given, by name; "exact" is an oracle that answers with fractions."""
+    assumes: str = ""
+    """What has to be true of the models and the answers, in one line."""
+    unboxed: bool = False
+    """Its queries fit into no box."""
     built_in: bool = False
     """It comes with mixsense: what it promises has been measured."""
 
@@ -55,7 +61,7 @@ class Entry:
         return self.home if callable(self.home) else pkgutil.resolve_name(self.home)
 
 
-PAPER = "mixsense.methods.paper"
+PAPER, BEFORE = "mixsense.methods.paper", "mixsense.methods.predecessors"
 ENTRIES = {
     entry.name: replace(entry, built_in=True)
     for entry in (
@@ -66,10 +72,54 @@ ENTRIES = {
             box_options=("design",),
             takes_box=True,
             any_queries=True,
+            assumes="Gaussian noise of any size, or none; any vectors",
         ),
-        Entry("paper", f"{PAPER}.several_vectors:paper", options=("m", "batch", "pairs", "constants", "decoder")),
-        Entry("single", f"{PAPER}.one_vector:single", options=("m", "batch", "constants", "decoder")),
-        Entry("noiseless", f"{PAPER}.noiseless:noiseless", options=("m", "constants", "decoder"), exact=True),
+        Entry(
+            "paper",
+            f"{PAPER}.several_vectors:paper",
+            options=("m", "batch", "pairs", "constants", "decoder"),
+            assumes="Gaussian noise, equal shares",
+        ),
+        Entry(
+            "single",
+            f"{PAPER}.one_vector:single",
+            options=("m", "batch", "constants", "decoder"),
+            assumes="one vector is near enough to all, Gaussian noise",
+        ),
+        Entry(
+            "noiseless",
+            f"{PAPER}.noiseless:noiseless",
+            options=("m", "constants", "decoder"),
+            exact=True,
+            assumes="no noise, sparse vectors",
+        ),
+        Entry(
+            "coloring",
+            f"{BEFORE}.coloring:coloring",
+            options=("step", "bins", "rateless"),
+            exact=True,
+            unboxed=True,
+            assumes="exactly sparse vectors with different values where supports meet; with noise two vectors whose "
+            "coefficients are multiples of step",
+        ),
+        Entry(
+            "polynomial",
+            f"{BEFORE}.polynomial:polynomial",
+            options=("design", "printed", "m"),
+            needs=("k", "exact"),
+            exact=True,
+            unboxed=True,
+            assumes="no noise, at most k non-zero coefficients, and an oracle that answers with fractions; with "
+            'design="steps" floats will do',
+        ),
+        Entry(
+            "lattice",
+            f"{BEFORE}.lattice:lattice",
+            options=("step", "m", "batch"),
+            needs=("step", "sigma"),
+            unboxed=True,
+            assumes="coefficients that are multiples of step, sparse vectors, noise of at most 2 steps, equal shares",
+        ),
     )
 }
 """Every method by its name."""

@@ -77,6 +77,7 @@ class SimulatedOracle:
         self.sigma = as_float("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
         self.weights = as_shares(weights, len(self.vectors))
         self._ends = np.cumsum(self.weights)[:-1]  # the last share ends at 1, whatever the rounding
+        self._columns = np.ascontiguousarray(self.vectors.T)  # sparse rows would copy the other order at every call
         self._coin, self._noise = generator(seed).spawn(2)
         self.count = 0
         if exact and self.sigma:
@@ -87,7 +88,10 @@ class SimulatedOracle:
         """Answer each query `repeats` times; returns (q, repeats)."""
         X = _as_queries(queries, self.vectors.shape[1])
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        means = _exact_means(X, self.vectors) if self.exact else X @ self.vectors.T  # (q, L)
+        if self.exact:
+            means = _exact_means(X, self.vectors)  # (q, L)
+        else:
+            means = X @ (self._columns if is_sparse(X) else self.vectors.T)
         shape = (X.shape[0], repeats)
         model = np.searchsorted(self._ends, self._coin.random(shape), side="right")
         answers: Array = np.take_along_axis(means, model, axis=1)

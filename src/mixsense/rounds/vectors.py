@@ -14,6 +14,8 @@ from mixsense.errors import InvalidInput
 
 MOST_DENSE = 4_000_000
 """Sparse queries are written out for an oracle that needs them dense in pieces of this many entries: 32 MB (taste)."""
+PARTS = ("data", "indices", "indptr")
+"""What CSR rows are made of."""
 
 
 @runtime_checkable
@@ -77,7 +79,7 @@ def as_held(queries: Any) -> Array:
         shape = rows.shape
     if len(shape) != 2 or 0 in shape or not np.isfinite(values).all():
         raise InvalidInput(f"a round's queries have shape {shape}: {needed}")
-    for part in (rows.data, rows.indices, rows.indptr) if is_sparse(rows) else (rows,):
+    for part in [getattr(rows, name) for name in PARTS] if is_sparse(rows) else [rows]:
         part.flags.writeable = False
     return rows  # type: ignore[no-any-return]
 
@@ -151,8 +153,8 @@ def unlike(asked: Any, sent: Any, tolerance: float) -> Mask:
 
 
 def _far(asked: Any, sent: Any, tolerance: float) -> Mask:
-    if asked is sent:
-        return np.zeros(sent.shape[0], dtype=np.bool_)
+    if is_sparse(sent) and all(np.array_equal(getattr(asked, part), getattr(sent, part)) for part in PARTS):
+        return np.zeros(sent.shape[0], dtype=np.bool_)  # the usual case, without another copy of them
     if is_sparse(sent):
         most, size = abs(asked - sent).max(axis=1).toarray().reshape(-1), abs(sent).max(axis=1).toarray().reshape(-1)
     else:

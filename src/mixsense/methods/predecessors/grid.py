@@ -1,0 +1,79 @@
+"""What the methods for a grid share: what they refuse, how often they ask, and how they see that there is no grid."""
+
+from __future__ import annotations
+
+import math
+
+from mixsense.arrays import Array
+from mixsense.checks import as_float
+from mixsense.errors import InvalidInput
+from mixsense.methods.predecessors import tuning
+from mixsense.problem import Problem
+
+
+def check_grid(problem: Problem, step: float | None, method: str) -> float:
+    """Return the step, or say why a grid is of no help."""
+    if step is None:
+        raise InvalidInput(
+            f"step is missing: with noise, method {method!r} needs coefficients that are all multiples of a known "
+            "step; give step, or use method='frugal', which needs none"
+        )
+    step = as_float("step", step, "what all coefficients are multiples of", 0.0, strict=True)
+    sigma = problem.sigma or 0.0
+    if sigma > tuning.MOST_NOISE * step:
+        raise InvalidInput(
+            f"sigma is {sigma:g} and step {step:g}: from {tuning.MOST_NOISE:g} steps of noise on the answers to one "
+            "query are too many to tell its means on the grid; use method='frugal'",
+            sigma=sigma,
+            step=step,
+        )
+    if isinstance(problem.weights, tuple) and max(problem.weights) - min(problem.weights) > tuning.SAME_SHARES:
+        raise InvalidInput(
+            f"weights is {problem.weights}: method {method!r} reads means of equal shares; use method='frugal'",
+            weights=problem.weights,
+        )
+    return step
+
+
+def answers_to_read(models: int, noise: float, unheard: float, care: float = 1.0) -> int:
+    """Return how often a query is asked to read its L means on the grid.
+
+    Parameters
+    ----------
+    models : int
+        L.
+    noise : float
+        σ/step.
+    unheard : float
+        The probability with which one of the models may not be heard at all.
+    care : float
+        Times as many answers to tell close means apart.
+
+    Examples
+    --------
+    >>> [answers_to_read(2, noise, 0.02) for noise in (0.5, 1.0, 2.0)]
+    [15, 47, 234]
+    """
+    heard = math.log(unheard / models) / math.log(1 - 1 / models) if models > 1 else 1.0
+    return math.ceil(heard + care * tuning.CLOSE_MEANS * models**2 * math.pow(noise, tuning.CLOSE_POWER))
+
+
+def off_grid(misfits: Array, freedom: int, step: float) -> list[str]:
+    """Say if answers lie between the multiples of the step.
+
+    Parameters
+    ----------
+    misfits : (m,) array
+        By how much each reading is worse than one that need not be on the grid; χ² if there is a grid.
+    freedom : int
+        Its degrees of freedom.
+    step : float
+        The grid's.
+    """
+    total, expected = float(misfits.sum()), freedom * misfits.size
+    if total <= expected + tuning.OFF_GRID * math.sqrt(2 * expected):
+        return []
+    return [
+        f"the answers lie off the grid (χ² is {total:.0f}, about {expected} is expected): the coefficients are not all "
+        f"multiples of {step:g}, or sigma is larger than given; use method='frugal'"
+    ]

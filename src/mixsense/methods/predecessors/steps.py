@@ -1,0 +1,128 @@
+"""An anchor and small steps from it: floats in place of fractions, and every answer a measurement of a known vector."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.checks import as_int
+from mixsense.decode import basis_pursuit
+from mixsense.errors import ModelError
+from mixsense.methods.design import gaussian
+from mixsense.methods.paper.exact_values import EQUAL, FOREVER, answers_to_see_all
+from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.triples import distinct
+from mixsense.problem import MOST_MODELS, Problem
+from mixsense.recovery import Recovery
+from mixsense.rounds import Method, Round
+
+
+def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[Recovery]:
+    """Recover sparse vectors without noise from u, asked until all models have answered, and from u + s v.
+
+    The answers to u + s v are so near to those to u that each tells its model: y = ⟨u, β⟩ + s ⟨v, β⟩. See `polynomial`.
+    """
+    n, k = problem.n, problem.k or tuning.GUESSED_K
+    u = gaussian(1, n, rng)
+    base = yield from _base(u, problem)
+    L = len(base)
+    first = m or math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
+    first = min(as_int("m", first, 1, "the measurements of each vector to begin with"), n)
+    rows = [np.empty((0, n)) for _ in range(L)]
+    sides = [np.empty(0) for _ in range(L)]
+    vectors = np.zeros((L, n))
+
+    def result(status: str, warnings: list[str]) -> Recovery:
+        wanted = problem.models if isinstance(problem.models, int) else L
+        if status == "certified" and L < wanted and L > 1:
+            status, warnings = "uncertain", [f"models is {wanted}, but the answers to one query show {L}"]
+        single = L == 1 and status == "certified"
+        return Recovery(
+            vectors=np.tile(vectors, (wanted, 1)) if L == 1 else vectors.copy(),
+            status="single" if single else status,
+            error_bound=0.0 if status == "certified" else math.inf,
+            sigma=0.0,
+            diagnostics={"method": "polynomial", "design": "steps", "models": L, "warnings": warnings}
+            | {"m": [len(b) for b in sides]},
+        )
+
+    target = first
+    while True:
+        while (missing := max(target - len(b) for b in sides)) > 0:
+            V = gaussian(max(missing, math.ceil(L * missing * tuning.EAGER)), n, rng)
+            asked = yield Round(u + tuning.STEP * V, label="small steps", estimate=lambda: result("budget", []))
+            owner, value = _tagged(asked.answers, base)
+            V = (asked.queries - u) / tuning.STEP  # as they were asked: the sum was rounded
+            for a in range(L):
+                rows[a] = np.concatenate([rows[a], V[owner == a]])
+                sides[a] = np.concatenate([sides[a], value[owner == a]])
+        if all([_explains(vectors[a], rows[a], sides[a], tuning.CHECKED) for a in range(L)]):
+            return result("certified", [])
+        if target > n + tuning.CHECKED:
+            return result(
+                "uncertain", ["n measurements of each vector do not fit one: the answers are not linear in x"]
+            )
+        for a in range(L):
+            vectors[a] = _solved(rows[a], sides[a])
+        target = max(target, *map(len, sides)) + tuning.CHECKED
+        if not _sparse(vectors, sides):
+            target = min(math.ceil((1 + tuning.MORE) * target), n + tuning.CHECKED + 1)
+
+
+def _base(u: Array, problem: Problem) -> Method[Array]:
+    """Return the values of the anchor, ascending: ask it until all models have answered."""
+    models = None if isinstance(problem.models, str) else problem.models
+    L = models or MOST_MODELS
+    times = answers_to_see_all(1 / L, tuning.COUNT_RISK * problem.eta) if L > 1 else 1
+    if models is None:
+        asked = yield Round(u, times, label="how many models: the anchor")
+        answers = asked.answers
+    else:
+        answers = np.empty(0)
+        for _ in range(min(times, FOREVER)):
+            asked = yield Round(u, label="anchor: until all models have answered")
+            answers = np.concatenate([answers, asked.answers])
+            if len(distinct(answers, EQUAL * float(np.abs(answers).max()))) >= models:
+                break
+    found = distinct(answers, EQUAL * float(np.abs(answers).max()))
+    if len(found) > L:
+        raise ModelError(
+            f"the anchor has shown {len(found)} different answers, but models is {L}: give models='auto' if there are "
+            "more, or use method='frugal' if the answers are noisy"
+        )
+    return found
+
+
+def _tagged(answers: Array, base: Array) -> tuple[Array, Array]:
+    """Return whose each answer is, and its measurement ⟨v, β⟩."""
+    distance = np.abs(answers[:, None] - base)
+    owner = distance.argmin(axis=1)
+    gap = float(np.diff(base).min()) if len(base) > 1 else math.inf
+    far = tuning.STEP * tuning.FAR * float(np.abs(base).max())
+    if float(distance.min(axis=1).max()) > min(tuning.NEAR * gap, far):
+        raise ModelError(
+            "an answer lies between those of the anchor: a model was not heard before, or the answers are noisy or not "
+            "linear in x; use method='noiseless', or 'frugal' if they are noisy"
+        )
+    return owner, (answers - base[owner]) / tuning.STEP
+
+
+def _solved(rows: Array, side: Array) -> Array:
+    if len(side) >= rows.shape[1]:
+        return np.asarray(np.linalg.lstsq(rows, side, rcond=None)[0])
+    scale = 1 / math.sqrt(len(side))
+    return basis_pursuit(rows * scale, side * scale).value
+
+
+def _explains(vector: Array, rows: Array, side: Array, last: int) -> bool:
+    """Whether a vector predicts the last measurements, which it was not made of."""
+    misses = np.abs(rows[-last:] @ vector - side[-last:])
+    return bool(misses.max() <= tuning.PREDICTED * np.abs(side).max())
+
+
+def _sparse(vectors: Array, sides: list[Array]) -> bool:
+    """Whether each vector has so few coefficients that its measurements determine it."""
+    counts = (vectors != 0).sum(axis=1)
+    return all(tuning.DETERMINED * count < len(side) for count, side in zip(counts, sides, strict=True))

@@ -1,0 +1,329 @@
+"""The paper's two predecessors: what they recover, what they refuse, and what their certificates are worth."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import mixsense as ms
+from mixsense.methods.predecessors.bins import Layers
+from mixsense.methods.predecessors.density import degree, design_for, heard, unowned
+from mixsense.methods.predecessors.grid_means import grid_means, pairings
+from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
+from mixsense.methods.predecessors.triples import Ratio
+
+
+def sparse(models, n, k, seed):
+    """Gaussian coefficients: no two supports share a value."""
+    return ms.random_models(models, n, k, gap=3.0, seed=seed)
+
+
+def on_grid(models, n, k, seed):
+    """Coefficients ±1 … ±5."""
+    rng = np.random.default_rng(seed)
+    vectors = np.zeros((models, n))
+    for row in vectors:
+        row[rng.choice(n, k, replace=False)] = rng.integers(1, 6, k) * rng.choice([-1, 1], k)
+    same = (vectors[0] != 0) & (vectors[0] == vectors[1])
+    vectors[1, same] *= -1  # no value twice at one position
+    return vectors
+
+
+def recover(vectors, sigma=0.0, seed=0, exact=False, weights=None, **given):
+    oracle = ms.SimulatedOracle(vectors, sigma, weights, seed=[seed, 1], exact=exact)
+    r = ms.recover(oracle, vectors.shape[1], sigma=sigma, seed=[seed, 2], weights=weights, **given)
+    assert r.queries == oracle.count
+    return r
+
+
+# -- Mixed-Coloring --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("models", "n", "k"), [(2, 500, 25), (3, 600, 20), (4, 400, 10), (2, 40, 1)])
+def test_coloring_recovers_any_number_of_models(models, n, k):
+    vectors = sparse(models, n, k, seed=1)
+    r = recover(vectors, method="coloring", k=k, models=models)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, vectors) < 1e-9
+    assert (r.diagnostics["unowned"], r.diagnostics["unexplained"]) == ([], 0)
+
+
+def test_coloring_finds_the_number_of_models_and_of_coefficients():
+    vectors = sparse(3, 500, 12, seed=2)
+    r = recover(vectors, method="coloring")
+    assert (r.status, len(r.vectors)) == ("certified", 3)
+    assert ms.match_error(r.vectors, vectors) < 1e-9
+
+
+def test_coloring_asks_more_often_if_a_share_is_small():
+    vectors = sparse(2, 300, 10, seed=3)
+    r = recover(vectors, method="coloring", k=10, weights=(0.8, 0.2))
+    assert r.diagnostics["repeats"] > design_for(2, 0.5).repeats
+    assert r.status == "certified"
+
+
+def test_coloring_without_further_layers_never_guesses_an_owner():
+    """Half of the bins are too few: what is found has no owner, and no vector has a coefficient that is not its own."""
+    for seed in range(5):
+        vectors = sparse(2, 500, 25, seed=seed)
+        r = recover(vectors, method="coloring", k=25, models=2, bins=100, rateless=False, seed=seed)
+        assert r.status in ("uncertain", "certified")
+        if r.status == "certified":
+            assert ms.match_error(r.vectors, vectors) < 1e-9
+            continue
+        assert r.error_bound == np.inf
+        assert "unknown owner" in r.diagnostics["warnings"][0]
+        for position, value in r.diagnostics["unowned"]:
+            assert min(abs(vectors[:, position] - value)) < 1e-9
+        for row in r.vectors:
+            wrong = np.where(row != 0, np.abs(row - vectors), 0.0)  # (2, n)
+            assert wrong.max(axis=1).min() < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_coloring_says_where_two_vectors_have_the_same_value(seed):
+    vectors = sparse(2, 400, 20, seed=seed)
+    place = int(np.flatnonzero(vectors[0])[3])
+    vectors[1, place] = vectors[0, place]
+    r = recover(vectors, method="coloring", k=21, models=2, seed=seed)
+    # A shared coefficient that never sits between two others is no harm; else it is named, and nothing is certified.
+    if r.status == "certified":
+        assert ms.match_error(r.vectors, vectors) < 1e-9
+    else:
+        assert r.status == "uncertain"
+        assert r.diagnostics["shared"] in ([place], [])
+        assert "the same value" in r.diagnostics["warnings"][0]
+
+
+def test_coloring_takes_a_vector_of_zeros_for_a_model():
+    vectors = np.vstack([sparse(2, 200, 8, seed=4)[0], np.zeros(200)])
+    r = recover(vectors, method="coloring", k=8, models=2)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, vectors) < 1e-9
+
+
+def test_coloring_with_one_model_is_single():
+    vectors = sparse(2, 200, 8, seed=4)[:1]
+    assert recover(vectors, method="coloring", k=8).status == "single"
+    twice = recover(np.repeat(vectors, 2, axis=0), method="coloring", k=8, models=2)
+    assert twice.status == "single"
+    assert np.array_equal(twice.vectors[0], twice.vectors[1])
+
+
+def test_coloring_with_noise_recovers_two_vectors_on_a_grid():
+    vectors = on_grid(2, 100, 5, seed=5)
+    r = recover(vectors, 0.3, method="coloring", k=5, step=1.0)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, vectors) == 0
+
+
+def test_coloring_stops_within_its_budget_with_what_it_knows():
+    vectors = sparse(2, 500, 25, seed=1)
+    r = recover(vectors, method="coloring", k=25, models=2, bins=70, max_queries=430)
+    assert (r.status, r.error_bound) == ("budget", np.inf)
+    with pytest.raises(ms.BudgetError):
+        recover(vectors, method="coloring", k=25, models=2, max_queries=100)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"sigma": 0.3}, "step is missing: with noise"),
+        ({"sigma": 0.3, "step": 1.0, "models": 3}, "with noise Mixed-Coloring recovers two"),
+        ({"sigma": 3.0, "step": 1.0}, "from 2 steps of noise on"),
+        ({"sigma": 0.3, "step": 1.0, "weights": (0.8, 0.2)}, "equal shares"),
+        ({"sigma": 0.3, "step": -1.0}, "step is -1; it must be above 0"),
+        ({"sigma": 0.0, "bins": 1}, "bins is 1; it must be at least 4"),
+        ({"sigma": 0.0, "box": [(0, 1)] * 20}, "fit into no box"),
+    ],
+)
+def test_coloring_refuses_what_it_cannot_do(given, text):
+    with pytest.raises(ms.InvalidInput, match=text):
+        ms.recover(lambda queries, repeats: np.zeros((len(queries), repeats)), 20, method="coloring", **given)
+
+
+def test_coloring_says_that_answers_are_noisy():
+    with pytest.raises(ms.ModelError, match="the answers are noisy"):
+        ms.recover(ms.SimulatedOracle(sparse(2, 50, 3, 1), 0.1), 50, k=3, models=2, method="coloring", seed=1)
+
+
+def test_density_evolution_agrees_with_the_table_and_its_threshold():
+    for models, (repeats, layers, bins) in {2: (3, 15, 3.71), 3: (5, 15, 2.52), 4: (8, 13, 1.68)}.items():
+        design = design_for(models, 1 / models)
+        assert design == (repeats, layers, bins)
+        crowd, pi = layers / bins / models, heard(1 / models, repeats)
+        assert 1.85 < degree(crowd, layers, pi) < 1.95
+        assert unowned(crowd, layers, pi) < 1e-5
+    assert unowned(2.0, 8, heard(0.5, 3)) == 1.0  # no giant component
+
+
+def test_a_bin_is_measured_by_its_rows_and_the_ratio_tells_the_position():
+    layers, code = Layers(50), Ratio(50, np.random.default_rng(0))
+    layers.add(7, np.random.default_rng(1))
+    rows = layers.rows(0, code.signatures)
+    beta = np.zeros(50)
+    beta[31] = -2.5
+    own = layers.bins_of(31)[0]
+    answers = (rows @ beta).reshape(7, 3)
+    assert np.flatnonzero(answers.any(axis=1)).tolist() == [own]
+    position, value = code.singletons(answers[own : own + 1, :2], 1e-12)
+    assert position.tolist() == [31]
+    assert value[0] == pytest.approx(-2.5, rel=1e-12)
+    assert (layers.row(own, code.signatures) != rows[3 * own : 3 * own + 3]).nnz == 0
+
+
+# -- Lattice ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("models", "sigma"), [(2, 0.5), (2, 1.0), (3, 0.5)])
+def test_lattice_recovers_vectors_on_a_grid(models, sigma):
+    vectors = 0.5 * on_grid(models, 80, 4, seed=models)
+    for given in (models, "auto"):
+        r = recover(vectors, 0.5 * sigma, method="lattice", k=4, step=0.5, models=given)
+        assert r.status == "certified"
+        assert ms.match_error(r.vectors, vectors) == 0
+
+
+def test_lattice_without_k_adds_rows_until_all_fit():
+    vectors = on_grid(2, 80, 10, seed=3)
+    r = recover(vectors, 0.3, method="lattice", step=1.0)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, vectors) == 0
+
+
+def test_lattice_needs_a_step_and_noise():
+    ask = ms.SimulatedOracle(on_grid(2, 20, 2, seed=1), 0.5)
+    with pytest.raises(ms.InvalidInput, match="step is missing: method 'lattice' needs"):
+        ms.recover(ask, 20, sigma=0.5, method="lattice")
+    with pytest.raises(ms.InvalidInput, match="sigma is missing: method 'lattice' needs"):
+        ms.recover(ask, 20, step=1.0, method="lattice")
+    with pytest.raises(ms.InvalidInput, match="for answers with noise"):
+        ms.recover(ask, 20, sigma=0.0, step=1.0, method="lattice")
+    assert ask.count == 0
+
+
+def test_lattice_is_not_certain_if_the_noise_is_larger_than_given():
+    vectors = on_grid(2, 60, 3, seed=4)
+    oracle = ms.SimulatedOracle(vectors, 1.0, seed=5)
+    with pytest.raises(ms.ModelError, match="sigma is larger than given"):
+        ms.recover(oracle, 60, k=3, sigma=0.4, step=1.0, method="lattice", models=2, seed=6)
+
+
+def test_whole_means_are_the_likeliest_ones():
+    rng = np.random.default_rng(0)
+    truth = np.sort(rng.integers(-9, 10, (200, 3)), axis=1)
+    y = np.take_along_axis(truth, rng.integers(0, 3, (200, 40)), axis=1) + 0.3 * rng.standard_normal((200, 40))
+    found, misfit = grid_means(y, 3, 0.3)
+    assert (found == truth).all(axis=1).mean() > 0.97
+    assert misfit.mean() < 3 + 6 * np.sqrt(2 * 3 / 200)  # χ² with three degrees of freedom at most
+
+
+def test_means_are_sorted_by_model_only_if_one_way_fits():
+    anchor = np.array([-50, 0, 70])
+    assert pairings(anchor, np.array([1, 2, 3]), np.array([-47, 1, 72])) == [(3, 1, 2)]
+    assert pairings(anchor, np.array([1, 2, 3]), np.array([-47, 1, 73])) == []
+    assert len(pairings(np.array([0, 1]), np.array([0, 1]), np.array([1, 1]))) == 1
+    assert len(pairings(np.array([5, 5]), np.array([0, 1]), np.array([5, 6]))) == 2
+
+
+# -- Polynomial ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("models", "n", "k"), [(2, 40, 5), (3, 30, 5), (2, 60, 1)])
+def test_polynomial_is_exact_with_fractions(models, n, k):
+    vectors = sparse(models, n, k, seed=1)
+    for given in (models, "auto"):
+        r = recover(vectors, method="polynomial", k=k, models=given, exact=True)
+        assert r.status == "certified"
+        assert ms.match_error(r.vectors, vectors) == 0
+        assert {len(vector) for vector in r.diagnostics["exact"]} == {k}
+
+
+def test_polynomial_takes_equal_values_on_a_common_position():
+    vectors = sparse(2, 30, 4, seed=1)
+    place = np.flatnonzero(vectors[0])[:2]
+    vectors[1, place] = vectors[0, place]
+    r = recover(vectors, method="polynomial", k=6, models=2, exact=True)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, vectors) == 0
+
+
+def test_polynomial_refuses_floats_and_predicts_the_loss():
+    oracle = ms.SimulatedOracle(sparse(2, 100, 5, seed=1), 0.0)
+    with pytest.raises(ms.ModelError, match=r"predicted to lose \d+ for n = 100 and k = 5") as error:
+        ms.recover(oracle, 100, k=5, sigma=0.0, method="polynomial", seed=1)
+    assert error.value.bits_lost > 53
+    assert oracle.count == 1
+
+
+def test_the_predicted_loss_grows_with_n_and_k():
+    def lost(n, k):
+        return bits_lost(Fraction(1, 2), Fraction(201, 200), n, k, np.random.default_rng(0))
+
+    assert lost(30, 3) < lost(100, 3) < lost(100, 5)
+
+
+def test_prony_finds_no_vector_of_more_than_k_coefficients():
+    start, ratio = Fraction(1, 3), Fraction(21, 20)
+    values = [sum((start * ratio**i) ** s for s in (0, 2, 5)) for i in range(4)]  # three coefficients, k = 2
+    assert sparse_vector(values, start, ratio, 8) is None
+
+
+@pytest.mark.parametrize(("models", "n", "k"), [(2, 100, 5), (3, 60, 4), (2, 20, 20)])
+def test_steps_recover_with_floats_and_fewer_answers_than_pivots(models, n, k):
+    vectors = sparse(models, n, k, seed=1)
+    r = recover(vectors, method="polynomial", k=k, models=models, design="steps")
+    pivots = recover(vectors, method="noiseless", k=k, models=models)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, vectors) < 1e-8
+    assert r.queries < 0.9 * pivots.queries
+
+
+def test_steps_say_that_a_model_was_not_heard():
+    """The anchor is asked until two models have answered, and there is a third."""
+    vectors = sparse(3, 50, 3, seed=1)
+    oracle = ms.SimulatedOracle(vectors, 0.0, (0.45, 0.45, 0.1), seed=1)
+    with pytest.raises(ms.ModelError, match="a model was not heard before"):
+        ms.recover(oracle, 50, sigma=0.0, method="polynomial", k=3, design="steps", models=2, seed=3)
+
+
+# -- The paper's three restrictions: a predecessor fails or refuses, paper and frugal do not --------------
+
+
+def assert_others_recover(vectors, seed=1, slack=0.0):
+    """Frugal and paper, with noise 0.5, within γ of vectors that a predecessor cannot treat."""
+    for given in ({"gamma": 0.3}, {"gamma": 0.3, "method": "paper", "k": 4, "models": 2}):
+        r = recover(vectors, 0.5, seed, **given)
+        assert r.status == "certified", given
+        assert ms.match_error(r.vectors, vectors) <= 0.3 + slack, given
+
+
+def test_restriction_exactly_sparse():
+    vectors = on_grid(2, 30, 3, seed=1) + 0.01 * np.random.default_rng(2).standard_normal((2, 30))
+    colours = recover(vectors, method="coloring", k=3, models=2)
+    assert (colours.status, colours.error_bound) == ("uncertain", np.inf)
+    powers = recover(vectors, method="polynomial", k=3, models=2, exact=True)
+    assert powers.status == "uncertain"
+    assert "not exactly sparse" in powers.diagnostics["warnings"][0]
+    tail = 0.01 * np.sqrt(30)  # the norm of what is not sparse
+    assert_others_recover(vectors, slack=2 * tail)
+
+
+def test_restriction_different_values_on_a_shared_position():
+    vectors = on_grid(2, 30, 4, seed=3)
+    places = np.flatnonzero(vectors[0])[:2]
+    vectors[1, places] = vectors[0, places]
+    r = recover(vectors, method="coloring", k=6, models=2, seed=4)
+    assert r.status == "uncertain"
+    assert_others_recover(vectors)
+
+
+def test_restriction_coefficients_on_a_grid():
+    vectors = on_grid(2, 30, 3, seed=5) + 0.4 * (on_grid(2, 30, 3, seed=5) != 0)
+    for method in ("coloring", "lattice"):
+        r = recover(vectors, 0.5, method=method, k=3, step=1.0, models=2)
+        assert r.status == "uncertain", method
+        assert "off the grid" in r.diagnostics["warnings"][0]
+    assert_others_recover(vectors)
