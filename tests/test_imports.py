@@ -19,6 +19,7 @@ LAYERS = """
     arrays
     checks
     frames
+    datasets
 
     sqlite
     toml_file
@@ -40,6 +41,7 @@ LAYERS = """
     methods
     methods.begin
     fitting
+    estimator
     api
     oracles
     planning

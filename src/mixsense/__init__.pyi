@@ -1,5 +1,6 @@
 """Every public name, once: `mixsense.__getattr__` and type checkers read this list."""
 
+from mixsense import datasets as datasets
 from mixsense import decode as decode
 from mixsense import methods as methods
 from mixsense import mixture as mixture
@@ -13,6 +14,7 @@ from mixsense.errors import MixsenseError as MixsenseError
 from mixsense.errors import ModelError as ModelError
 from mixsense.errors import OracleError as OracleError
 from mixsense.errors import StudyError as StudyError
+from mixsense.estimator import SparseMixtureRegressor as SparseMixtureRegressor
 from mixsense.methods import design as design
 from mixsense.methods.paper import align as align
 from mixsense.methods.paper import constants as constants
