@@ -35,6 +35,8 @@ from mixsense.rounds import Asked as Asked
 from mixsense.rounds import Progress as Progress
 from mixsense.rounds import Round as Round
 from mixsense.rounds import run as run
+from mixsense.scales import Probability as Probability
+from mixsense.scales import Rating as Rating
 from mixsense.studies.records import Question as Question
 from mixsense.studies.registry import create_study as create_study
 from mixsense.studies.registry import load_study as load_study

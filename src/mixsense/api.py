@@ -35,6 +35,8 @@ def recover(
     features: Sequence[str] | None = None,
     box: Any = None,
     intercept: bool = False,
+    scale: Any = None,
+    block: int = DEFAULTS["block"],
     **options: Any,
 ) -> Recovery:
     """Recover the hidden vectors behind an oracle.
@@ -78,6 +80,13 @@ def recover(
         each range on the answer; the vectors come back in the user's units.
     intercept : bool
         Each model has a constant of its own (with method "frugal" in a box); see `Recovery.intercept`.
+    scale : Rating, Probability or dict, optional
+        How answers are made of the linear value, with method "frugal": ``ms.Rating(1, 7)`` for ratings, which are
+        rounded and cut at the ends, ``ms.Probability()`` for probabilities, whose logit is linear. Left out: real
+        numbers. Coefficients, γ and the error bound are about the linear value.
+    block : int
+        This many consecutive queries go to one respondent, with method "frugal": their answers share a hidden model,
+        and label each other. The oracle has to know of it, as `SimulatedOracle` and studies do; see docs/methods.md.
     **options
         What the method takes besides. "frugal": `steer`, False for plain Gaussian queries; in a box `design`, "corners"
         or "gaussian". "paper", "single" and "noiseless": `m`, the number of queries; `constants`, "practical" or
@@ -117,7 +126,22 @@ def recover(
         )
     seed = secrets.randbits(63) if seed is None else seed
     problem = Problem(
-        n, gamma, k, sigma, eta, method, models, weights, max_queries, seed, features, box, intercept, options
+        n,
+        gamma,
+        k,
+        sigma,
+        eta,
+        method,
+        models,
+        weights,
+        max_queries,
+        seed,
+        features,
+        box,
+        intercept,
+        scale,
+        block,
+        options,
     )
     try:
         with progress_hook(progress) as hook:

@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
+from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, shown, summed_up
 from mixsense.errors import InvalidInput
 from mixsense.features.units import Units, as_intercept, feature_names
+from mixsense.scales import scale_of
 
 Weights = tuple[float, ...]
 
@@ -21,6 +25,8 @@ LARGEST_N = 10**8
 """Longer vectors than this fit into nobody's memory."""
 LARGEST_BUDGET = 10**18
 """A budget has to fit into the integers of a database; nobody has more to spend."""
+LARGEST_BLOCK = 10**6
+"""Nobody answers more questions than this."""
 MOST_MODELS = 6
 """As many models as "auto" looks for, and as a fit can be asked for."""
 AUTO = "auto"
@@ -35,8 +41,9 @@ NONE = "none"
 class Problem:
     """The arguments of `recover`, which explains them: `recover`, studies, audits, sweeps and the command line use it.
 
-    What a method takes besides stands in `options`. `limit` is not an argument: it is the largest entry of a Gaussian
-    query, set where queries have to fit into a box.
+    What a method takes besides stands in `options`. `limit` and `sigmas` are no arguments: the largest entry of a
+    Gaussian query, set where queries have to fit into a box; and the noise of each model, where `sigma` was a list, of
+    which it then is the root mean square.
 
     Examples
     --------
@@ -63,8 +70,11 @@ class Problem:
     features: Sequence[str] | None = None
     box: Sequence[tuple[float, float]] | None = None
     intercept: bool = False
+    scale: Any = None
+    block: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
+    sigmas: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -82,7 +92,10 @@ class Problem:
         if isinstance(self.gamma, str) and self.gamma == NONE:
             put("gamma", None)
         if self.sigma is not None:
-            put("sigma", as_float("sigma", self.sigma, "the noise's standard deviation, 0 if there is none", 0.0))
+            noise = as_noise(self.sigma, None)
+            if not isinstance(noise, float):
+                put("sigmas", tuple(noise.tolist()))
+            put("sigma", noise if isinstance(noise, float) else float(np.sqrt(np.mean(noise**2))))
         if self.gamma is not None:
             put("gamma", _gamma(self.gamma, self.sigma, self.box))
         put("eta", as_eta("eta", self.eta))
@@ -99,6 +112,12 @@ class Problem:
         if self.box is not None:
             units = Units.of(self.n, self.features, self.box, self.intercept)
             put("box", tuple(zip(units.low.tolist(), units.high.tolist(), strict=True)))
+        put("scale", scale_of(self.scale))
+        put("block", as_int("block", self.block, 1, "how many consecutive queries go to one respondent", LARGEST_BLOCK))
+        if self.sigmas is not None:
+            if self.models not in (AUTO, len(self.sigmas)):
+                raise InvalidInput(f"sigma has {len(self.sigmas)} entries, models is {self.models}: give one a model")
+            put("models", len(self.sigmas))
         put("options", _options(self.options))
         if self.intercept and self.box is None:
             raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")
@@ -128,10 +147,12 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arguments of `recover`; `from_dict` reads them."""
-        return {**{name: getattr(self, name) for name in ARGUMENTS}, **self.options}
+        own = {name: getattr(self, name) for name in ARGUMENTS}
+        own["sigma"] = self.sigma if self.sigmas is None else self.sigmas
+        return {**own, "scale": None if self.scale is None else self.scale.to_dict(), **self.options}
 
 
-ARGUMENTS = tuple(entry.name for entry in fields(Problem) if entry.name not in ("options", "limit"))
+ARGUMENTS = tuple(entry.name for entry in fields(Problem) if entry.name not in ("options", "limit", "sigmas"))
 """The names of the arguments that every run has."""
 DEFAULTS = {entry.name: entry.default for entry in fields(Problem) if entry.default is not MISSING}
 """The default of every argument that has one."""
@@ -147,12 +168,29 @@ def as_eta(name: str, value: Any) -> float:
     return eta
 
 
-def _gamma(gamma: Any, sigma: float | None, box: Any) -> float:
+def _gamma(gamma: Any, sigma: Any, box: Any) -> float:
     """Return the precision asked for; 0 is one where there is no noise."""
     # In a box the default method takes rounding for noise, and would ask for ever; "noiseless" needs no γ at all.
     exact = sigma == 0 and box is None
     hint = "the precision asked for, e.g. 0.1"
     return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0, and no box)", 0.0, strict=not exact)
+
+
+def as_noise(sigma: Any, models: int | None) -> float | Array:
+    """Return the noise of all models, or of each; `models` says how many there are, None that it is not known.
+
+    Examples
+    --------
+    >>> as_noise(1, 2), as_noise([0.5, 1.5], 2)
+    (1.0, array([0.5, 1.5]))
+    """
+    hint = "the noise's standard deviation, 0 if there is none; or a list with that of each model"
+    if isinstance(sigma, (str, bytes)) or not isinstance(sigma, (Sequence, np.ndarray)) or np.ndim(sigma) == 0:
+        return as_float("sigma", sigma, hint, 0.0)
+    found = np.array([as_float("sigma", value, hint, 0.0, strict=True) for value in sigma], dtype=np.float64)
+    if not 1 <= len(found) <= MOST_MODELS or models not in (None, len(found)):
+        raise InvalidInput(f"sigma has {len(found)} entries: give one, or one for each of {models or 'the'} models")
+    return found
 
 
 def as_models(models: Any) -> int | str:

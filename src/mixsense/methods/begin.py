@@ -52,6 +52,11 @@ def begin(problem: Problem) -> Method[Recovery]:
 
 
 def _check_options(entry: Entry, problem: Problem) -> None:
+    if not entry.takes_scale:
+        given = {"scale": problem.scale is not None, "block": problem.block > 1, "sigma": problem.sigmas is not None}
+        instead = {"scale": "real numbers", "block": "each answer alone", "sigma": "one sigma for all models"}
+        for name in (name for name, is_given in given.items() if is_given):
+            raise InvalidInput(f"method {entry.name!r} takes {instead[name]}: use method='frugal', or leave {name} out")
     for name in problem.options:
         if name not in entry.options and not entry.any_options:
             like = difflib.get_close_matches(name, [*ARGUMENTS, *entry.options], 1)

@@ -42,6 +42,8 @@ class Entry:
     """Those of the options that are for queries in a box."""
     takes_box: bool = False
     """It is given the coded box and keeps to it, with an intercept if one is wanted; others are scaled to fit."""
+    takes_scale: bool = False
+    """It can use answers on a scale, and those that belong together."""
     exact: bool = False
     """It is for answers without noise."""
     any_queries: bool = False
@@ -71,6 +73,7 @@ ENTRIES = {
             options=("steer", "design"),
             box_options=("design",),
             takes_box=True,
+            takes_scale=True,
             any_queries=True,
             assumes="Gaussian noise of any size, or none; any vectors",
         ),
@@ -173,6 +176,7 @@ def _own(name: str, make: Make) -> Entry:
         options=tuple(option for option in named if option != "box"),
         any_options=inspect.Parameter.VAR_KEYWORD in kinds,
         takes_box="box" in named,
+        takes_scale=True,  # it finds both in its problem
     )
 
 

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
 from mixsense.errors import InvalidInput
-from mixsense.problem import Weights, as_shares
-from mixsense.rounds import is_exact, is_sparse
+from mixsense.problem import Weights, as_noise, as_shares
+from mixsense.rounds import Asked, block_groups, is_exact, is_sparse
+from mixsense.scales import scale_of
 
 
 def _as_queries(queries: Any, n: int) -> Array:
@@ -35,13 +36,17 @@ class SimulatedOracle:
     ----------
     vectors : (L, n) array_like
         The hidden models, one row each.
-    sigma : float
-        Standard deviation of the Gaussian noise; 0 for none.
+    sigma : float or L floats
+        Standard deviation of the Gaussian noise, of all models or of each; 0 for none.
     weights : L floats, optional
         Probability of each vector; equal by default.
     seed : int or numpy Generator
         Source of the coin and of the noise. The stream of answers depends only on their number, not on how
         they are divided into calls.
+    block : int
+        This many consecutive rows of a call come from one model: one respondent answers them.
+    scale : Rating, Probability or dict, optional
+        How answers are made of the linear value, noise included; real numbers by default.
     exact : bool
         Compute with `fractions.Fraction`: the vectors are taken as the floats that they are, and the answers are
         fractions, without any rounding. Needs ``sigma=0``.
@@ -67,25 +72,39 @@ class SimulatedOracle:
     def __init__(
         self,
         vectors: ArrayLike,
-        sigma: float = 1.0,
+        sigma: float | ArrayLike = 1.0,
         weights: Weights | str | None = None,
         seed: Any = 0,
+        block: int = 1,
+        scale: Any = None,
         *,
         exact: bool = False,
     ) -> None:
         self.vectors = as_vectors(vectors, models=None)
-        self.sigma = as_float("sigma", sigma, "the noise's standard deviation, 0 for none", 0.0)
+        self.sigma = as_noise(sigma, len(self.vectors))
         self.weights = as_shares(weights, len(self.vectors))
         self._ends = np.cumsum(self.weights)[:-1]  # the last share ends at 1, whatever the rounding
         self._columns = np.ascontiguousarray(self.vectors.T)  # sparse rows would copy the other order at every call
         self._coin, self._noise = generator(seed).spawn(2)
         self.count = 0
-        if exact and self.sigma:
-            raise InvalidInput(f"sigma is {self.sigma:g}: exact answers are without noise; give sigma=0")
+        self.block = as_int("block", block, 1, "how many consecutive rows come from one model")
+        self.scale = scale_of(scale)
+        if exact and (np.any(self.sigma) or self.scale is not None):
+            most = float(np.max(self.sigma))
+            raise InvalidInput(f"sigma is {most:g}: exact answers are without noise; give sigma=0, and no scale")
         self.exact = bool(exact)
 
     def __call__(self, queries: Any, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
+        return self._answers(queries, repeats, self.block)
+
+    def asked(self, queries: Any, repeats: int, block: int) -> Asked:
+        """Answer, and say which answers share a model: those of `block` consecutive rows, if it is more than 1."""
+        first, block = self.count, block if block > 1 else self.block
+        y = self(queries, repeats) if block == self.block else self._answers(queries, repeats, block)
+        return Asked.of_round(queries, y, block_groups(len(y), y.shape[1], block, first))
+
+    def _answers(self, queries: Any, repeats: int, block: int) -> Array:
         X = _as_queries(queries, self.vectors.shape[1])
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
         if self.exact:
@@ -93,18 +112,20 @@ class SimulatedOracle:
         else:
             means = X @ (self._columns if is_sparse(X) else self.vectors.T)
         shape = (X.shape[0], repeats)
-        model = np.searchsorted(self._ends, self._coin.random(shape), side="right")
+        first_of_block = np.arange(shape[0]) // block * block
+        model = np.searchsorted(self._ends, self._coin.random(shape)[first_of_block], side="right")
         answers: Array = np.take_along_axis(means, model, axis=1)
-        if self.sigma:
-            answers += self.sigma * self._noise.standard_normal(shape)
+        if np.any(self.sigma):
+            sigma = self.sigma if isinstance(self.sigma, float) else self.sigma[model]
+            answers += sigma * self._noise.standard_normal(shape)
         self.count += answers.size
-        return answers
+        return answers if self.scale is None else self.scale.answer(answers)
 
     def skip(self, count: int) -> None:
         """Pass over this many answers of the stream: they were given before, by an oracle with the same seed."""
         count = as_int("count", count, 0, "how many answers were given before")
         self._coin.random(count)
-        if self.sigma:
+        if np.any(self.sigma):
             self._noise.standard_normal(count)
 
 

@@ -32,8 +32,14 @@ class Expected:
     """The fit finds the shares."""
     least_sigma: float = 0.0
     """The noise is at least this much."""
+    sigmas: Array | None = None
+    """Noise of each model's answers, where it was given."""
     alike: bool = False
     """Two models may differ in one column only: what they share is then paid for once."""
+
+    def noise(self, L: int) -> float | Array:
+        """Return the noise of L models: of all of them, or of each where that was given."""
+        return self.sigmas if self.sigmas is not None and len(self.sigmas) == L else self.sigma
 
     def shares(self, L: int) -> Array:
         """Return the shares of L models, as far as they are known."""

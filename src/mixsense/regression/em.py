@@ -11,6 +11,7 @@ from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.likelihood import Explained, counted, one_a_group, positive_information, weighted_squares
 from mixsense.regression.spike_slab import EVEN, Posterior, Prior, joint, marginal, slab_shares
+from mixsense.scales.lapses import Lapses
 
 
 class EM:
@@ -39,15 +40,15 @@ class EM:
         How many of them are not zero: the sum of their probabilities.
     score : float
         Penalised log-likelihood, once it stands still.
-    free_shares : int
-        How many shares were estimated.
+    extra : int
+        How many parameters besides coefficients were estimated, one noise not counted.
     """
 
     columns: Index
     mean: Array
     size: float = 0.0
     score: float = -math.inf
-    free_shares: int = 0
+    extra: int = 0
 
     def __init__(
         self, data: Data, beta: Array, sigma: float | Array, weights: Array, rate: float, least_sigma: float
@@ -75,6 +76,16 @@ class EM:
         if isinstance(self.sigma, np.ndarray):
             return math.sqrt(float(self.weights @ np.square(self.sigma)))
         return float(self.sigma)
+
+    @property
+    def further_noise(self) -> int:
+        """How many noises there are beside the first."""
+        return self.L - 1 if isinstance(self.sigma, np.ndarray) else 0
+
+    @property
+    def has_lapses(self) -> bool:
+        """Some answers come from anywhere."""
+        return isinstance(self.data.scale, Lapses)
 
     @property
     def prior(self) -> Prior:
@@ -110,7 +121,7 @@ class EM:
 
     def explained(self, data: Data) -> Explained:
         """Say how the models explain answers."""
-        return data.explained(self.beta, self.weights, self.sigma)
+        return data._replace(scale=self.data.scale).explained(self.beta, self.weights, self.sigma)
 
     def choose_columns(self) -> None:
         """Choose the working set."""
@@ -139,6 +150,8 @@ class EM:
             self._renew_prior(square, inclusion, expected_rate)
             if free_weights and self.L > 1:
                 self._renew_weights(found)
+            if self.has_lapses:
+                self._renew_lapses(counted(found.probability, self.here.counts))
             if free_sigma:
                 self._renew_sigma(counted(found.probability, self.here.counts), inclusion.sum(axis=1))
             if change < tuning.SETTLED_STEP and step:
@@ -197,10 +210,21 @@ class EM:
         if isinstance(self.sigma, np.ndarray):
             own = P.sum(axis=0)
             freedom = np.maximum(own - size, own / tuning.LEAST_FREEDOM)
-            self.sigma = self._at_least(np.sqrt(square.sum(axis=0) / np.maximum(freedom, 1e-300)))
+            found = np.sqrt(square.sum(axis=0) / np.maximum(freedom, 1e-300))
+            together = math.sqrt(float(square.sum()) / self.N)
+            self.sigma = self._at_least(np.maximum(found, tuning.LEAST_OWN_NOISE * together))
         else:
             freed = max(self.N - float(size.sum()), self.N / tuning.LEAST_FREEDOM)
             self.sigma = self._at_least(math.sqrt(float(square.sum()) / freed))
+
+    def _renew_lapses(self, P: Array) -> None:
+        """Learn the share of the answers that come from anywhere."""
+        scale = self.here.scale
+        if isinstance(scale, Lapses):
+            lapsed = scale.lapsed(self.here.y, self.here.X @ self.mean.T, self.sigma)
+            share = float((P * lapsed).sum()) / self.N
+            scale = scale.with_share(min(max(share, tuning.LEAST_LAPSES), tuning.MOST_LAPSES))
+            self.data, self.here = self.data._replace(scale=scale), self.here._replace(scale=scale)
 
     def laplace(self) -> tuple[Posterior, Array]:
         """Return spike and slab on the quadratic expansion of the mixture's own likelihood, and its information."""

@@ -11,7 +11,7 @@ from mixsense.regression import tuning
 from mixsense.regression.data import Data
 
 
-def penalised(loglik: float, size: float, N: float, n: int, models: int, free_shares: int = 0) -> float:
+def penalised(loglik: float, size: float, N: float, n: int, models: int, extra: int = 0) -> float:
     """Return the extended BIC: each coefficient pays for its estimation, and for having been chosen among n.
 
     Parameters
@@ -24,8 +24,8 @@ def penalised(loglik: float, size: float, N: float, n: int, models: int, free_sh
         Number of answers, and of coefficients of a model.
     models : int
         How many models the coefficients belong to: L.
-    free_shares : int
-        How many shares were estimated: L − 1, or none.
+    extra : int
+        How many parameters were estimated besides: shares, further noises, a share of lapses.
 
     Notes
     -----
@@ -39,10 +39,10 @@ def penalised(loglik: float, size: float, N: float, n: int, models: int, free_sh
     2.0
     """
     chosen_among = n / max(size / models, 1) + 1
-    return loglik - (size + free_shares) * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
+    return loglik - (size + extra) * 0.5 * math.log(max(N, 2)) - size * math.log(chosen_among)
 
 
-def one_model_score(beta: Array, inclusion: Array, data: Data, sigma: float) -> float:
+def one_model_score(beta: Array, inclusion: Array, data: Data, sigma: float, extra: int = 0) -> float:
     """Return the penalised log-likelihood of these answers under one model, at a given σ.
 
     Parameters
@@ -53,7 +53,9 @@ def one_model_score(beta: Array, inclusion: Array, data: Data, sigma: float) -> 
         Queries and answers.
     sigma : float
         Noise of an answer.
+    extra : int
+        How many parameters were estimated besides.
     """
     loglik = float(data.explained(beta[None], np.ones(1), sigma).loglik.sum())
     size = float(inclusion[inclusion > tuning.COUNTED_PROBABILITY].sum())
-    return penalised(loglik, size, data.N, data.X.shape[1], models=1)
+    return penalised(loglik, size, data.N, data.X.shape[1], 1, extra)

@@ -14,6 +14,7 @@ from mixsense.regression.em import EM
 from mixsense.regression.evidence import penalised
 from mixsense.regression.likelihood import Explained
 from mixsense.regression.spike_slab import Posterior
+from mixsense.scales.scale import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class Fit:
     """Where the start came from."""
     sigmas: Array | None = None
     """(L,), noise of each model's answers, where each has its own."""
+    scale: Scale | None = None
+    """How answers are made of the linear value, lapses included if there are any."""
 
     @property
     def L(self) -> int:
@@ -67,7 +70,7 @@ class Fit:
 
     def explained(self, data: Data) -> Explained:
         """Say how the models explain answers."""
-        return data.explained(self.beta, self.weights, self.noise)
+        return data._replace(scale=self.scale).explained(self.beta, self.weights, self.noise)
 
     def covariance_of(self, a: int) -> Array:
         """Return the covariance of all coefficients of model a, (n, n); those that are out are independent."""
@@ -124,8 +127,8 @@ def climb(
         if abs(loglik - before) < tuning.SETTLED_LOGLIK:
             break
         before = loglik
-    em.free_shares = em.L - 1 if free_weights else 0
-    em.score = penalised(loglik, em.size, em.N, em.n, em.L, em.free_shares)
+    em.extra = (em.L - 1 if free_weights else 0) + (em.further_noise if free_sigma else 0) + em.has_lapses
+    em.score = penalised(loglik, em.size, em.N, em.n, em.L, em.extra)
     return em
 
 
@@ -174,8 +177,9 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         tail_energy=tail,
         weights=em.weights,
         sigma=em.typical_sigma,
+        scale=em.data.scale,
         sigmas=em.sigma if isinstance(em.sigma, np.ndarray) else None,
-        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.free_shares),
+        score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.extra),
         rate=em.rate,
         answers=em.N,
         rate_correction=1 + unwatched / (em.rate * vectors * em.n),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +17,11 @@ from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
 from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
+from mixsense.regression.extensions import extended
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.rivals import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits, spread_of
+from mixsense.scales.lapses import Lapses
 
 
 class _From(NamedTuple):
@@ -62,6 +66,7 @@ def renew(
     fits = {1: [one]}
     fewer = None if L == 2 else _fewer(old, L, data, expected, new_starts > 0 or more)
     fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts, others)
+    fits[L][0] = extended(fits[L][0], data, expected)
     score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
     if expected.alike and expected.free_sigma and L == 2 and score[2] < score[1] + tuning.SEVERAL_ESTABLISHED:
         fits[2], score[2] = _with_split(fits[2], score, one, data, expected)
@@ -84,8 +89,9 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     else:
         start, rate, spread = old.one.beta, old.one.rate, old.one.sigma
     selections = tuning.ONE_MODEL_SELECTIONS
-    em = climb(data, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
-    return finish(em, "one vector")
+    law = data if old is None else data._replace(scale=old.one.scale)
+    em = climb(law, start, spread, np.ones(1), rate, expected.rate, free_sigma=True, selections=selections)
+    return extended(finish(em, "one vector"), data, replace(expected, free_sigma=True))
 
 
 def _climbed(
@@ -99,6 +105,8 @@ def _climbed(
     steps: int = tuning.EM_STEPS,
 ) -> EM:
     """Fit several models from a start to the nearest optimum."""
+    if expected.sigmas is not None and len(start) == len(expected.sigmas):
+        sigma, start = expected.sigmas, _in_order(start, expected.sigmas, weights, data)
     return climb(
         data,
         start,
@@ -114,6 +122,12 @@ def _climbed(
     )
 
 
+def _in_order(start: Array, sigmas: Array, weights: Array, data: Data) -> Array:
+    """Return models in the order in which their noise was given: the one that explains the answers best."""
+    orders = [start[list(order)] for order in permutations(range(len(start)))]
+    return max(orders, key=lambda beta: _loglik(beta, sigmas, weights, data))
+
+
 def _fit(
     start: Array, sigma: float | Array, weights: Array, rate: float, route: str, data: Data, expected: Expected
 ) -> Fit:
@@ -123,7 +137,7 @@ def _fit(
 
 def _again(fits: Iterable[Fit], data: Data, expected: Expected) -> list[Fit]:
     """Fit again from where earlier fits of the same number of models ended."""
-    return [_fit(f.beta, f.noise, f.weights, f.rate, f.route, data, expected) for f in fits]
+    return [_fit(f.beta, f.noise, f.weights, f.rate, f.route, data._replace(scale=f.scale), expected) for f in fits]
 
 
 def _several(
@@ -140,6 +154,7 @@ def _several(
     alive = [f for f in old.fits[L] if f.score > old.fits[L][0].score - tuning.DROPPED_BEHIND] if old else []
     found = _again(alive, data, expected)
     sigma, weights = (alive[0].sigma, alive[0].weights) if alive else (expected.sigma, expected.shares(L))
+    data = data._replace(scale=alive[0].scale) if alive else data
     if number:
         for start, route in _starts(L, fewer, data, sigma, weights, rng, number, tuning.REFINED_STARTS):
             found.append(_fit(start, sigma, weights, expected.rate, route, data, expected))
@@ -153,6 +168,7 @@ def _with_split(
     fits: list[Fit], score: dict[int, float], one: Fit, data: Data, expected: Expected
 ) -> tuple[list[Fit], float]:
     """Add the pair whose models differ in one column only, if that explains more than the pairs so far."""
+    data = data._replace(scale=one.scale)
     split = split_of_one(data, one)
     evidence = evidence_of(split, len(data.y), _loglik(one.beta, _spread(one, data), np.ones(1), data))
     if score[1] + evidence <= score[2]:
@@ -170,6 +186,7 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     if old is None:
         return None
     above, shares = old.several, expected.shares(L - 1)
+    data = data._replace(scale=above.scale)
     before = old.fewer if old.fewer is not None and old.fewer.L == L - 1 else None
     starts = [merged(above.beta, above.weights), *left_out(above.beta)] if search or before is None else []
     rough = [_loglik(start, above.sigma, shares, data) for start in starts]
@@ -183,7 +200,12 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     if before is not None:
         given.append(_From(before.beta, before.sigma, before.weights, before.rate))
     few = tuning.STEPS_OF_RIVAL
-    return max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
+    best_em = max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
+    if expected.free_sigma and not isinstance(best_em.sigma, np.ndarray):
+        noise = np.full(L - 1, best_em.sigma)  # with a noise of each model, fewer may be enough
+        own = _climbed(best_em.beta, noise, best_em.weights, best_em.rate, data, expected, 1, few)
+        best_em = max(best_em, own, key=lambda em: em.score)
+    return best_em
 
 
 def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> float:
@@ -192,14 +214,15 @@ def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> fl
 
 def _score_on(em: EM, data: Data) -> float:
     """Return the score of a fit as it is on all answers."""
-    return penalised(float(em.explained(data).loglik.sum()), em.size, data.N, data.X.shape[1], em.L, em.free_shares)
+    return penalised(float(em.explained(data).loglik.sum()), em.size, data.N, data.X.shape[1], em.L, em.extra)
 
 
 def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> tuple[float, list[Fit]]:
     """Return the score of a rival with another number of models, and its fit if it comes near the best one."""
     if em.score < best.score - tuning.DROPPED_BEHIND:
         return em.score, []
-    found = _fit(em.beta, em.sigma, em.weights, em.rate, route, data, expected)
+    law = data._replace(scale=em.data.scale)
+    found = _fit(em.beta, em.sigma, em.weights, em.rate, route, law, expected)
     return found.score, [found]
 
 
@@ -210,7 +233,7 @@ def _one_more(
 
     Returns the score, and the fit if it comes near that of the smaller number.
     """
-    L = len(best.beta) + 1
+    L, data = len(best.beta) + 1, data._replace(scale=best.scale)
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
     new = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
     given = [(_From(start, sigma, weights, best.rate), route) for start, route in new]
@@ -277,11 +300,12 @@ def _score_of_one(one: Fit, several: Fit, data: Data, expected: Expected) -> flo
     """
     spread = _spread(one, data) if expected.free_sigma else several.sigma
     spread = max(spread, several.sigma * tuning.LEAST_SPREAD_OF_ONE)
-    return one_model_score(one.beta[0], one.inclusion[0], data, spread)
+    law = data._replace(scale=one.scale)
+    return one_model_score(one.beta[0], one.inclusion[0], law, spread, extra=isinstance(one.scale, Lapses))
 
 
 def _spread(one: Fit, data: Data) -> float:
     """Return the noise that one model needs to explain everything."""
-    if data.scale is not None:
+    if one.scale is not None:
         return one.sigma
     return math.sqrt(float(np.average((data.y - data.X @ one.beta[0]) ** 2, weights=data.counts)))

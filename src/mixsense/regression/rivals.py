@@ -50,7 +50,7 @@ def rivals(data: Data, pair: Fit) -> list[Rival]:
     pair : Fit
         The fit of two models, where the search begins.
     """
-    delta = pair.beta[0] - pair.beta[1]
+    data, delta = data._replace(scale=pair.scale), pair.beta[0] - pair.beta[1]
     first = Rival(pair.beta.mean(axis=0), delta, pair.weights, pair.sigma, -math.inf)
     most = float(np.abs(delta).max())
     found = [_climbed(data, first, np.abs(delta) > share * most) for share in tuning.RIVAL_SUPPORTS]

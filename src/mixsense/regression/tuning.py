@@ -119,6 +119,23 @@ ROWS_AT_ONCE = 20_000
 """Sums of products over more rows than this are made this many rows at a time. Taste: never swept. It only decides how
 much memory is needed."""
 
+# Noise that is not the same for all answers.
+
+NOISE_WORTH_A_LOOK = 1.0
+"""A fit without its lapses, or with one noise for all models, is tried if that loses less than this many times log N.
+Derived: twice what the parameter costs; the gain is only known roughly before the other fit is made."""
+LEAST_OWN_NOISE = 0.05
+"""A model's own noise is at least this share of the noise of all. Taste: never swept; a model that goes exactly through
+a few answers would have none."""
+LAPSES_TRIED = (0.01, 0.05, 0.15)
+"""Shares of lapses that a fit is tried with. Taste: EM finds the share."""
+NARROWER_WITH_LAPSES = (1.0, 0.7, 0.4)
+"""The noise that is left when lapses are taken out, as a share of that with them. Taste: EM finds it."""
+LEAST_LAPSES = 1e-4
+"""The share of lapses is at least this. A numerical guard."""
+MOST_LAPSES = 0.3
+"""The share of lapses is at most this. Taste: with more, the rest cannot be told from them."""
+
 # Starts: annealed EM with a lasso.
 
 COOLING_FACTOR = 0.9

@@ -29,8 +29,9 @@ class Rating:
     ----------
     low, high : float
         The ends of the scale.
-    step : float
-        Distance of two neighbouring answers; 0 for answers that are cut at the ends, but not rounded.
+    step : float or None
+        Distance of two neighbouring answers; 0 for answers that are cut at the ends, but not rounded. None: found in
+        the answers, 1 if all of them are whole numbers away from the ends, else 0.
 
     Examples
     --------
@@ -43,14 +44,16 @@ class Rating:
 
     low: float
     high: float
-    step: float = 1.0
+    step: float | None = 1.0
 
     def __post_init__(self) -> None:
         hint = "give the ends of the scale and its step, e.g. Rating(1, 7)"
-        for name in ("low", "high", "step"):
+        for name in ("low", "high") if self.step is None else ("low", "high", "step"):
             object.__setattr__(self, name, as_float(f"{name} of a rating", getattr(self, name), hint))
         if not self.low < self.high:
             raise InvalidInput(f"a rating goes from {self.low:g} to {self.high:g}: give the lower end first")
+        if self.step is None:
+            return
         steps = (self.high - self.low) / self.step if self.step else 1.0
         if self.step < 0 or steps > MOST_STEPS or abs(steps - round(steps)) > OFF_STEP * max(steps, 1):
             raise InvalidInput(
@@ -58,15 +61,33 @@ class Rating:
                 "whole number of steps; give 0 if answers are not rounded"
             )
 
+    @property
+    def narrowest(self) -> float:
+        """The step, or what stands for none."""
+        return self.step or OFF_STEP * (self.high - self.low)
+
     def interval(self, y: Array) -> tuple[Array, Array]:
         """Return where the linear value was, noise included: the lower and the upper ends, (N,) each."""
-        half = self.step / 2
-        low = np.where(y <= self.low + OFF_STEP * self.step, -np.inf, y - half)
-        return low, np.where(y >= self.high - OFF_STEP * self.step, np.inf, y + half)
+        step = self._step_of(y)
+        slack = OFF_STEP * (step or self.high - self.low)
+        low = np.where(y <= self.low + slack, -np.inf, y - step / 2)
+        return low, np.where(y >= self.high - slack, np.inf, y + step / 2)
+
+    def _step_of(self, y: Array) -> float:
+        """Return the step, of answers that are here if it was not given."""
+        if self.step is not None:
+            return self.step
+        ends = float(self.high - self.low).is_integer()
+        return 1.0 if ends and bool((np.round(y - self.low) == y - self.low).all()) else 0.0
 
     def terms(self, y: Array, mean: Array, sigma: float | Array) -> Terms:
         """Return what answers y (N,) tell about means (N, L)."""
         return interval_terms(*self.interval(y), mean, sigma)
+
+    def anywhere(self, y: Array) -> Array:
+        """Return the log-density of answers that have nothing to do with the query, (N,): uniform over the range."""
+        step = self._step_of(y)
+        return np.full(len(y), -np.log((self.high - self.low) / step + 1 if step else self.high - self.low))
 
     def value(self, y: Array) -> Array:
         """Return answers as if they were real numbers."""
@@ -94,7 +115,7 @@ class Rating:
     @property
     def _borders(self) -> Array:
         """Where the answer changes; of answers that are not rounded, the ends."""
-        if not self.step:
+        if not self.step:  # a step that is not known is taken for none
             return np.array([self.low, self.high])
         places = np.arange(0.5, round((self.high - self.low) / self.step), dtype=np.float64)
         return self.low + self.step * places
@@ -105,7 +126,7 @@ class Rating:
         off = (y < self.low - slack) | (y > self.high + slack)
         if self.step:
             place = (y - self.low) / self.step
-            off |= np.abs(place - np.round(place)) > OFF_STEP * np.maximum(1.0, np.abs(place))
+            off = off | (np.abs(place - np.round(place)) > OFF_STEP * np.maximum(1.0, np.abs(place)))
         if off.any():
             steps = f" in steps of {self.step:g}" if self.step else ""
             raise InvalidInput(

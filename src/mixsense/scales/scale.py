@@ -26,8 +26,15 @@ class Terms(NamedTuple):
 class Scale(Protocol):
     """How answers are made of the linear value: real numbers need none of this, and have no scale."""
 
+    @property
+    def narrowest(self) -> float:
+        """How wide the interval of an answer is on the linear scale, at its narrowest; a small number for a point."""
+
     def terms(self, y: Array, mean: Array, sigma: float | Array) -> Terms:
         """Return what answers y (N,) tell about means (N, L)."""
+
+    def anywhere(self, y: Array) -> Array:
+        """Return the log-density of answers that have nothing to do with the query, (N,)."""
 
     def value(self, y: Array) -> Array:
         """Return answers as if they were real numbers on the linear scale."""

@@ -73,10 +73,10 @@ def frugal(
     first, enough = first_batch(n, k, budget), first_batch(n, k, tuning.UNLIMITED)
     columns = n + 1 if box is not None and box.level else n
     room = int(min(budget, 8 * first))  # it grows if that is not enough
-    answers = Answers(columns, room, box.rows if box else lambda X: X)
+    answers = Answers(columns, room, box.rows if box else lambda X: X, problem.scale, problem.block)
 
     setup = yield from set_up(problem, answers, budget, columns)
-    if setup.sigma == 0 and box is None:
+    if setup.sigma == 0 and box is None and problem.scale is None:
         m = None if k else max(n, 2)
         return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
     if answers.N < budget:

@@ -48,7 +48,11 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         asked = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(asked.values**2)))
-        offset = offset_t_value(asked.values)
+        offset = offset_t_value(asked.values) if problem.scale is None else 0.0  # a rating of 0 may be cut at an end
+    least = 0.0
+    if problem.scale is not None:  # answers that are rounded, or all at an end, may show no noise at all
+        least = tuning.LEAST_NOISE_OF_A_STEP * problem.scale.narrowest
+        sigma = max(sigma, tuning.START_NOISE_OF_A_STEP * problem.scale.narrowest)
     rate = problem.k / n if problem.k else min(tuning.LARGEST_GUESSED_RATE, expected_sparsity(n) / n)
     return Setup(
         columns=columns,
@@ -59,13 +63,15 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         rate=min(rate, tuning.LARGEST_EXPECTED_RATE),
         free_sigma=problem.sigma is None,
         free_weights=problem.weights in (None, ESTIMATE),
+        least_sigma=least,
+        sigmas=None if problem.sigmas is None else np.array(problem.sigmas),
         offset=offset,
     )
 
 
 def with_nominal_noise(setup: Setup, y: Array) -> Setup:
     """Return a setup with some noise to work with, if these answers have none: they would have no likelihood."""
-    if setup.sigma > tuning.QUIET_SHARE * float(np.std(y)):
+    if setup.least_sigma or setup.sigma > tuning.QUIET_SHARE * float(np.std(y)):
         return setup
     return replace(setup, sigma=nominal_noise(y), least_sigma=rounding_noise(y), free_sigma=False, quiet=True)
 

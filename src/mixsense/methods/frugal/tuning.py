@@ -45,6 +45,11 @@ ANSWERS_PER_VALUE = 3
 FEW_ANSWERS = 8
 """From fewer answers than this, two means explain too much: the noise is at least half of their spread.
 Taste: never swept."""
+LEAST_NOISE_OF_A_STEP = 0.1
+"""On a scale with steps the noise is at least this share of a step. Taste: never swept; less cannot be seen."""
+START_NOISE_OF_A_STEP = 0.3
+"""On a scale with steps the fits begin with a noise of at least this share of a step. Taste: about 1/√12, what rounding
+alone looks like."""
 LEAST_SPREAD_OF_FEW = 0.5
 """Share of the spread of a few answers that is noise, at least. Taste: never swept."""
 
