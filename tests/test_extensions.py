@@ -74,7 +74,9 @@ def test_groups_tell_models_apart_that_single_answers_do_not():
     beta, X, y, group = world(1000, 1, sigma=1.0, gap=1.0, n=20, block=10)
     linked, single = found(X, y, 1, group=group), found(X, y, 1)
     assert linked.evidence > 10 > single.evidence
-    assert ms.match_error(linked.several.beta, beta) < 2 * ms.limits.tagged(beta, 1.0, 1000)
+    assert ms.match_error(linked.several.beta, beta) < 2.5 * ms.limits.tagged(
+        beta, 1.0, 1000
+    )  # which knows the supports
 
 
 def test_noise_that_is_known_of_each_model_goes_with_it():

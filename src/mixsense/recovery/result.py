@@ -18,6 +18,7 @@ from mixsense.recovery.statuses import STATUSES
 from mixsense.recovery.stored import as_json, fields_of, no_result, read
 from mixsense.recovery.tables import as_html, as_table, as_text, error_text
 from mixsense.recovery.uses import LEVEL, Prediction, effects, predict, responsibilities, to_frame
+from mixsense.scales import Probability, Rating, scale_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,6 +110,11 @@ class Recovery:
         put("diagnostics", story_of(self.diagnostics))
         if self.names is not None:
             put("names", names_of(self.names, n))
+
+    @property
+    def scale(self) -> Rating | Probability | None:
+        """How answers are made of the linear value; None for real numbers, which are the value itself."""
+        return scale_of(self.diagnostics.get("scale"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copies and what comes from another process are read-only, too.

@@ -44,7 +44,12 @@ def predict(recovery: Recovery, x: Any, level: float = LEVEL) -> Prediction:
     mean = _means(recovery, X)
     stderr = _stderr(recovery, X)
     noise = np.sqrt(stderr**2 + _sigmas(recovery) ** 2)
-    return Prediction(mean, _around(mean, z * stderr), _around(mean, z * noise), mean @ recovery.weights)
+    interval, answers = _around(mean, z * stderr), _around(mean, z * noise)
+    if (scale := recovery.scale) is not None:  # in the answers' own scale, which is monotone
+        sigma = np.nan_to_num(_sigmas(recovery))
+        mean, answers = scale.predict(mean, sigma), scale.answer(answers)
+        interval = np.stack([scale.predict(interval[..., end], sigma) for end in (0, 1)], axis=-1)
+    return Prediction(mean, interval, answers, mean @ recovery.weights)
 
 
 def responsibilities(recovery: Recovery, X: Any, y: ArrayLike, groups: Any = None) -> Array:
@@ -56,7 +61,12 @@ def responsibilities(recovery: Recovery, X: Any, y: ArrayLike, groups: Any = Non
     sigma = _sigmas(recovery)
     if not (sigma > 0).all():
         raise InvalidInput("the noise is 0 or not known: with which model an answer goes cannot be weighed")
-    log_p = -0.5 * ((answers[:, None] - _means(recovery, rows)) / sigma) ** 2 - np.log(sigma)
+    mean = _means(recovery, rows)
+    if recovery.scale is None:
+        log_p = -0.5 * ((answers[:, None] - mean) / sigma) ** 2 - np.log(sigma)
+    else:
+        recovery.scale.check(answers)
+        log_p = recovery.scale.terms(answers, mean, sigma).loglik
     group = None if groups is None else as_groups(groups, len(rows))
     if group is not None:
         summed = np.zeros((int(group.max(initial=-1)) + 1, log_p.shape[1]))

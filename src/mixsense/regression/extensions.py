@@ -11,6 +11,7 @@ from mixsense.regression import tuning
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit, climb, finish
+from mixsense.regression.likelihood import counted
 from mixsense.scales.lapses import Lapses
 from mixsense.scales.scale import Scale, real_terms
 
@@ -56,7 +57,7 @@ def _with_lapses(fit: Fit, data: Data, expected: Expected) -> list[tuple[float |
     if isinstance(fit.scale, Lapses):
         plain = data._replace(scale=fit.scale.inner).explained(fit.beta, fit.weights, fit.noise).loglik.sum()
         lost = float(fit.explained(data).loglik.sum() - plain)
-        return [(fit.noise, fit.scale.inner)] if lost < tuning.NOISE_WORTH_A_LOOK * math.log(len(data.y)) else []
+        return [(fit.noise, fit.scale.inner)] if lost < tuning.NOISE_WORTH_A_LOOK * math.log(data.N) else []
     now = float(fit.explained(data).loglik.sum())
     spread = float(np.ptp(data.values))
     if not spread > 0:
@@ -69,7 +70,7 @@ def _with_lapses(fit: Fit, data: Data, expected: Expected) -> list[tuple[float |
             gain = float(data._replace(scale=scale).explained(fit.beta, fit.weights, sigma).loglik.sum()) - now
             found.append((gain, sigma, scale))
     gain, sigma, scale = max(found, key=lambda each: each[0])
-    return [(sigma, scale)] if gain > 0.5 * math.log(len(data.y)) else []
+    return [(sigma, scale)] if gain > 0.5 * math.log(data.N) else []
 
 
 def _with_own_noise(fit: Fit, data: Data, expected: Expected) -> list[tuple[float | Array, Scale | None]]:
@@ -77,10 +78,10 @@ def _with_own_noise(fit: Fit, data: Data, expected: Expected) -> list[tuple[floa
     if not expected.free_sigma or fit.L == 1:
         return []
     own, gain = own_noise(fit, data)
-    cost = (fit.L - 1) * math.log(len(data.y))
+    cost = (fit.L - 1) * math.log(data.N)
     if fit.sigmas is not None:
         return [(fit.sigma, fit.scale)] if gain < tuning.NOISE_WORTH_A_LOOK * cost else []
-    enough = data.X.shape[0] * fit.weights >= tuning.ANSWERS_PER_COEFFICIENT * (fit.inclusion.sum(axis=1) + 1)
+    enough = data.N * fit.weights >= tuning.ANSWERS_PER_COEFFICIENT * (fit.inclusion.sum(axis=1) + 1)
     return [(own, fit.scale)] if gain > 0.5 * cost and bool(enough.all()) else []
 
 
@@ -90,7 +91,7 @@ def own_noise(fit: Fit, data: Data) -> tuple[Array, float]:
     The gain is that of answers that tell their model.
     """
     mean = data.X @ fit.beta.T
-    P = fit.explained(data).probability
+    P = counted(fit.explained(data).probability, data.counts)
     terms = real_terms(data.y, mean, fit.noise) if fit.scale is None else fit.scale.terms(data.y, mean, fit.noise)
     count = np.maximum(P.sum(axis=0), 1e-9)
     square = np.maximum((P * terms.square).sum(axis=0) / count, 1e-300)

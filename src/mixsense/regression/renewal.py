@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,18 +17,10 @@ from mixsense.regression.em import EM
 from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.extensions import extended
 from mixsense.regression.fit import Fit, climb, finish
+from mixsense.regression.from_start import From, again, climbed, fitted
 from mixsense.regression.rivals import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits, spread_of
 from mixsense.scales.lapses import Lapses
-
-
-class _From(NamedTuple):
-    """Where a fit starts."""
-
-    beta: Array
-    sigma: float | Array
-    weights: Array
-    rate: float
 
 
 def renew(
@@ -94,52 +84,6 @@ def _one_model(old: Candidates | None, data: Data, expected: Expected) -> Fit:
     return extended(finish(em, "one vector"), data, replace(expected, free_sigma=True))
 
 
-def _climbed(
-    start: Array,
-    sigma: float | Array,
-    weights: Array,
-    rate: float,
-    data: Data,
-    expected: Expected,
-    selections: int = tuning.SELECTIONS,
-    steps: int = tuning.EM_STEPS,
-) -> EM:
-    """Fit several models from a start to the nearest optimum."""
-    if expected.sigmas is not None and len(start) == len(expected.sigmas):
-        sigma, start = expected.sigmas, _in_order(start, expected.sigmas, weights, data)
-    return climb(
-        data,
-        start,
-        sigma,
-        weights,
-        rate,
-        expected.rate,
-        free_sigma=expected.free_sigma,
-        free_weights=expected.free_weights,
-        least_sigma=expected.least_sigma,
-        selections=selections,
-        steps=steps,
-    )
-
-
-def _in_order(start: Array, sigmas: Array, weights: Array, data: Data) -> Array:
-    """Return models in the order in which their noise was given: the one that explains the answers best."""
-    orders = [start[list(order)] for order in permutations(range(len(start)))]
-    return max(orders, key=lambda beta: _loglik(beta, sigmas, weights, data))
-
-
-def _fit(
-    start: Array, sigma: float | Array, weights: Array, rate: float, route: str, data: Data, expected: Expected
-) -> Fit:
-    """Fit several models from a start."""
-    return finish(_climbed(start, sigma, weights, rate, data, expected), route)
-
-
-def _again(fits: Iterable[Fit], data: Data, expected: Expected) -> list[Fit]:
-    """Fit again from where earlier fits of the same number of models ended."""
-    return [_fit(f.beta, f.noise, f.weights, f.rate, f.route, data._replace(scale=f.scale), expected) for f in fits]
-
-
 def _several(
     old: Candidates | None,
     L: int,
@@ -152,14 +96,14 @@ def _several(
 ) -> list[Fit]:
     """Fit L models: from the fits that are alive, and from new starts."""
     alive = [f for f in old.fits[L] if f.score > old.fits[L][0].score - tuning.DROPPED_BEHIND] if old else []
-    found = _again(alive, data, expected)
+    found = again(alive, data, expected)
     sigma, weights = (alive[0].sigma, alive[0].weights) if alive else (expected.sigma, expected.shares(L))
     data = data._replace(scale=alive[0].scale) if alive else data
     if number:
         for start, route in _starts(L, fewer, data, sigma, weights, rng, number, tuning.REFINED_STARTS):
-            found.append(_fit(start, sigma, weights, expected.rate, route, data, expected))
+            found.append(fitted(start, sigma, weights, expected.rate, route, data, expected))
     found += [
-        _fit(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
+        fitted(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
     ]
     return _distinct(found, sigma)
 
@@ -173,7 +117,7 @@ def _with_split(
     evidence = evidence_of(split, len(data.y), _loglik(one.beta, _spread(one, data), np.ones(1), data))
     if score[1] + evidence <= score[2]:
         return fits, score[2]
-    found = _fit(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
+    found = fitted(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
     return [found, *fits][: tuning.KEPT_FITS], score[1] + evidence
 
 
@@ -196,14 +140,14 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
         before.score = _score_on(before, data)
         return before
     best = np.argsort(-np.array(rough), kind="stable")[: tuning.REFINED_OF_FEWER]
-    given = [_From(starts[i], above.sigma, shares, above.rate) for i in best]
+    given = [From(starts[i], above.sigma, shares, above.rate) for i in best]
     if before is not None:
-        given.append(_From(before.beta, before.sigma, before.weights, before.rate))
+        given.append(From(before.beta, before.sigma, before.weights, before.rate))
     few = tuning.STEPS_OF_RIVAL
-    best_em = max((_climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
+    best_em = max((climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
     if expected.free_sigma and not isinstance(best_em.sigma, np.ndarray):
         noise = np.full(L - 1, best_em.sigma)  # with a noise of each model, fewer may be enough
-        own = _climbed(best_em.beta, noise, best_em.weights, best_em.rate, data, expected, 1, few)
+        own = climbed(best_em.beta, noise, best_em.weights, best_em.rate, data, expected, 1, few)
         best_em = max(best_em, own, key=lambda em: em.score)
     return best_em
 
@@ -222,7 +166,7 @@ def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> t
     if em.score < best.score - tuning.DROPPED_BEHIND:
         return em.score, []
     law = data._replace(scale=em.data.scale)
-    found = _fit(em.beta, em.sigma, em.weights, em.rate, route, law, expected)
+    found = fitted(em.beta, em.sigma, em.weights, em.rate, route, law, expected)
     return found.score, [found]
 
 
@@ -236,12 +180,12 @@ def _one_more(
     L, data = len(best.beta) + 1, data._replace(scale=best.scale)
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
     new = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
-    given = [(_From(start, sigma, weights, best.rate), route) for start, route in new]
+    given = [(From(start, sigma, weights, best.rate), route) for start, route in new]
     if old and old.fits.get(L):
         before = old.fits[L][0]
-        given.append((_From(before.beta, before.noise, before.weights, before.rate), before.route))
+        given.append((From(before.beta, before.noise, before.weights, before.rate), before.route))
     few = tuning.STEPS_OF_RIVAL
-    tried = [(_climbed(*start, data, expected, 1, few), route) for start, route in given]
+    tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
     em, route = max(tried, key=lambda each: each[0].score)
     score, found = _if_near(em, route, best, data, expected)
     return (score, found) if all(map(_supported, found)) else (-math.inf, [])

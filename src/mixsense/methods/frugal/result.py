@@ -23,6 +23,8 @@ from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import counted, one_a_group
 from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
+from mixsense.scales.lapses import Lapses
+from mixsense.scales.scale import Scale
 
 
 class Report:
@@ -95,7 +97,7 @@ class Report:
             vectors=winner.beta[shown][:, -n:],
             status="uncertain" if warnings else "single" if single else "certified" if reached else "budget",
             error_bound=bound,
-            sigma=winner.sigma if setup.free_sigma else setup.sigma,
+            sigma=noise_shown(winner, setup, shown),
             weights=np.full(len(shown), 1 / len(shown)) if one else winner.weights[shown],
             weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
             stderr=winner.stderr[shown][:, -n:],
@@ -158,7 +160,21 @@ class Report:
             "largest_query_norm": answers.largest_norm,
             "snr": signal_to_noise(answers, candidates.several),
             "warnings": warnings,
+            **noise_story(candidates.winner, answers.scale),
         }
+
+
+def noise_shown(fit: Fit, setup: Expected, shown: list[int]) -> float | Array:
+    """Return the noise of a result: one for all models or, (L,), that of each."""
+    if fit.sigmas is not None:
+        return fit.sigmas[shown]
+    return fit.sigma if setup.free_sigma else setup.sigma
+
+
+def noise_story(fit: Fit, scale: Scale | None) -> dict[str, Any]:
+    """Tell the scale of the answers, and the share of lapses if there are any."""
+    lapses = {"lapses": fit.scale.share} if isinstance(fit.scale, Lapses) else {}
+    return lapses if scale is None else {**lapses, "scale": scale.to_dict()}
 
 
 def order_of_models(fit: Fit, setup: Expected) -> list[int]:
@@ -167,7 +183,8 @@ def order_of_models(fit: Fit, setup: Expected) -> list[int]:
     Shares that were given come in their order, estimated ones the largest first. Models with equal shares are ordered
     by their coefficients where they differ most, the largest first.
     """
-    if setup.weights is not None and np.ptp(setup.weights):
+    given = (setup.weights, setup.sigmas)
+    if any(values is not None and np.ptp(values) for values in given):
         return list(range(fit.L))
     here = int(np.ptp(fit.beta, axis=0).argmax())
     shares = fit.weights if setup.free_weights else np.zeros(fit.L)
