@@ -11,7 +11,6 @@ from mixsense.arrays import Array
 from mixsense.fitting import tuning
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
-from mixsense.regression.evidence import penalised
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.renewal import renew
 from mixsense.regression.starts import spread_of
@@ -60,8 +59,9 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
         Draws the starts and, of a large table, the sample of rows.
     """
     sample = _sample(data, rng)
-    best = _by_number(sample, expected, rng)
-    own = {L: _own_noise(f, sample, expected) for L, f in best.items() if L > 1 and expected.free_sigma}
+    found = _by_number(sample, expected, rng)
+    best = {L: f if f.sigmas is None else _climbed(f, f.sigma, sample, expected) for L, f in found.items()}
+    own = {L: _own_noise(f, sample, expected) for L, f in found.items() if L > 1 and expected.free_sigma}
     given = [L for L in best if expected.models in (None, L)]
     asked_for = max((own[L].score for L in given if L in own), default=-math.inf) - max(best[L].score for L in given)
     if asked_for > tuning.OWN_NOISE_ESTABLISHED:
@@ -70,10 +70,10 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     L = max(given, key=lambda L: scores[L])
     L = 1 if scores[L] < scores[1] else L  # as many as were asked for explain no more than one would
     others = [score for number, score in scores.items() if (number < L if L > 1 else number > L)]
-    found = best[L]
-    if sample is not data or _dense(found):
-        found = _refined(found, data, expected)
-    return Found(found, scores[L] - max(others, default=-math.inf), scores, asked_for, len(sample.y))
+    chosen = best[L]
+    if sample is not data or _dense(chosen):
+        chosen = _refined(chosen, data, expected)
+    return Found(chosen, scores[L] - max(others, default=-math.inf), scores, asked_for, len(sample.y))
 
 
 def _by_number(data: Data, expected: Expected, rng: np.random.Generator) -> dict[int, Fit]:
@@ -95,15 +95,14 @@ def _better(best: dict[int, Fit], candidates: Candidates) -> dict[int, Fit]:
 
 def _own_noise(f: Fit, data: Data, expected: Expected) -> Fit:
     """Return the fit in which each model has a noise of its own, from one in which all have the same."""
-    found = _climbed(f, np.full(f.L, f.sigma), data, expected)
-    return replace(found, score=found.score + penalised(0.0, 0.0, data.N, 1, 1, free_shares=f.L - 1))
+    return f if f.sigmas is not None else _climbed(f, np.full(f.L, f.sigma), data, expected)
 
 
 def _climbed(f: Fit, noise: float | Array, data: Data, expected: Expected) -> Fit:
     """Fit again from where a fit ended, with the noise of all models or of each."""
     own = isinstance(noise, np.ndarray)
     em = climb(
-        data,
+        data._replace(scale=f.scale),
         f.beta,
         noise,
         f.weights,
