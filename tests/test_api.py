@@ -56,9 +56,9 @@ def test_unknown_noise_is_measured():
 
 
 def test_unknown_noise_that_is_none_ends_exactly():
-    for method in ("frugal", "paper"):
-        r = ms.recover(oracle(sigma=0.0), 30, k=2, seed=3, method=method)
-        assert r.diagnostics["method"] == "noiseless"
+    for method, gamma in (("frugal", 0.1), ("frugal", 0.0), ("paper", 0.1)):
+        r = ms.recover(oracle(sigma=0.0), 30, k=2, gamma=gamma, seed=3, method=method)
+        assert (r.status, r.error_bound, r.sigma) == ("certified", 0.0, 0.0)
         assert ms.match_error(r.vectors, PAIR) < 1e-8
 
 

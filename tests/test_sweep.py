@@ -258,7 +258,7 @@ BAD = [
         "max_queries is 9223372036854775808; it must be at",
     ),
     ("n = 10\nk = 1\ngap = 2.0\ngamma = 0", "gamma is 0; it must be above 0"),
-    ("n = 10\nk = 1\ngap = 2.0\ngamma = 0\nsigma = [0, 1.0]", "(0 needs sigma=0, and no box)"),
+    ("n = 10\nk = 1\ngap = 2.0\ngamma = 0\nsigma = [0, 1.0]", "(0 needs sigma=0)"),
     ("n = 10\nk = 1\ngap = 2.0\ngamma = -1", "gamma is -1; it must be at least 0"),
     ("n = 10\nk = 1\ngap = 2.0\neta = true", "eta is True; it must be a real number"),
     ('n = 10\nk = 1\ngap = 2.0\n"\\u001b[2J" = 1', "unknown key '\\x1b[2J': it can be"),

@@ -97,7 +97,7 @@ class Problem:
                 put("sigmas", tuple(noise.tolist()))
             put("sigma", noise if isinstance(noise, float) else float(np.sqrt(np.mean(noise**2))))
         if self.gamma is not None:
-            put("gamma", _gamma(self.gamma, self.sigma, self.box))
+            put("gamma", _gamma(self.gamma, self.sigma))
         put("eta", as_eta("eta", self.eta))
         if self.max_queries is not None:
             hint = "the most answers that may be used"
@@ -168,12 +168,11 @@ def as_eta(name: str, value: Any) -> float:
     return eta
 
 
-def _gamma(gamma: Any, sigma: Any, box: Any) -> float:
+def _gamma(gamma: Any, sigma: float | None) -> float:
     """Return the precision asked for; 0 is one where there is no noise."""
-    # In a box the default method takes rounding for noise, and would ask for ever; "noiseless" needs no γ at all.
-    exact = sigma == 0 and box is None
+    exact = not sigma  # None is measured, and may be 0
     hint = "the precision asked for, e.g. 0.1"
-    return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0, and no box)", 0.0, strict=not exact)
+    return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0)", 0.0, strict=not exact)
 
 
 def as_noise(sigma: Any, models: int | None) -> float | Array:

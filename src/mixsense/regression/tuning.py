@@ -253,3 +253,22 @@ RIVAL_BEHIND = 15.0
 """Rivals whose score is this far behind the best are ruled out. Taste: never swept; their probability is below 10⁻⁶."""
 RIVAL_DISTINCT = 0.15
 """Rivals are different if a model differs by more than this many σ. Taste: never swept."""
+
+# Answers without noise.
+
+EXPLAINED = 1e-9
+"""Answers without noise are explained if they are missed by at most this share of their scale.
+Derived: doubles have 2·10⁻¹⁶, of which steps of 10⁻⁴ around a point leave 10⁻¹²."""
+RESOLVED = 1e-9
+"""A coefficient below this share of the largest one is rounding. Derived: as `EXPLAINED`."""
+ROUNDINGS = 16
+"""The sum of products that makes an answer may be off by this many roundings of the largest one.
+Taste: the rounding of 100 products adds up to about ten."""
+SPARE_ANSWERS = 2
+"""A model without noise needs this many answers more than it has coefficients.
+Derived: one that was not the truth would explain each of them with probability 0, by rounding with about 10⁻⁹."""
+REWEIGHTED = 5
+"""Basis pursuit is solved at most this often, each time with weights from the solution before.
+Taste: after four the support hardly changes in the source of the idea."""
+REWEIGHTING = 0.1
+"""The weight of a coefficient that is 0, in units of that of the largest. Taste: as in the source of the idea."""

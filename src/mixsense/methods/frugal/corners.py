@@ -43,6 +43,10 @@ class Box:
             return gaussian(q, self.coded.n, rng, limit=GAUSSIAN_EDGE) / GAUSSIAN_EDGE
         return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
+    def anywhere(self, q: int, rng: np.random.Generator) -> Array:
+        """Draw q queries uniformly, a little away from the edges."""
+        return rng.uniform(-tuning.FROM_THE_EDGE, tuning.FROM_THE_EDGE, (q, self.coded.n))
+
     def with_middles(self, Z: Array, rng: np.random.Generator) -> Array:
         """Move one entry of some corners to the middle of its range: corners alone do not tell which feature it is."""
         if self.design == "gaussian":

@@ -17,12 +17,12 @@ from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
+from mixsense.methods.frugal.exact import exact
 from mixsense.methods.frugal.model_checks import StageChecks
 from mixsense.methods.frugal.queries import next_queries
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
 from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
-from mixsense.methods.paper.noiseless import noiseless
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew
@@ -60,7 +60,8 @@ def frugal(
     on the coordinates that seem to matter and steered so that their answers label themselves; all fits are renewed on
     all answers, one model more and one model less are tried, and the held-out likelihood of each route is kept.
     3. Finish: spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: how many
-    models there are, and the probability transform of answers that the fit had not seen.
+    models there are, and the probability transform of answers that the fit had not seen. Answers without noise are
+    exact equations: `mixsense.methods.frugal.exact`.
     """
     if not isinstance(steer, (bool, np.bool_)):
         raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)
@@ -76,16 +77,16 @@ def frugal(
     answers = Answers(columns, room, box.rows if box else lambda X: X, problem.scale, problem.block)
 
     setup = yield from set_up(problem, answers, budget, columns)
-    if setup.sigma == 0 and box is None and problem.scale is None:
-        m = None if k else max(n, 2)
-        return (yield from noiseless(replace(problem, sigma=0.0, weights=None), rng, m=m))
+    found = yield from exact(problem, answers, setup, inside, rng, budget)
+    if found is not None:
+        return found
     if answers.N < budget:
         q = start_size(first, budget - answers.N, gamma)
         queries = inside.with_middles(inside.draw(q, rng), rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(queries, label, None)
-    if box is not None:
-        setup = replace(with_nominal_noise(setup, answers.y), alike=design == "corners")
+    if box is not None or not setup.sigma:
+        setup = replace(with_nominal_noise(setup, answers.y), alike=box is not None and design == "corners")
 
     checks, auto = StageChecks(), setup.models is None
     report = Report(answers, setup, checks, inside)

@@ -53,6 +53,34 @@ alone looks like."""
 LEAST_SPREAD_OF_FEW = 0.5
 """Share of the spread of a few answers that is noise, at least. Taste: never swept."""
 
+# Answers without noise.
+
+STEPS = (1e-4, 1e-5)
+"""Lengths of the steps around a point, in units of a query: the second is tried if the first tells no linear models.
+Derived: doubles leave 10⁻¹² and 10⁻¹¹ of the differences; two models whose answers at the point are nearer to each
+other than five steps are taken for one, which has a probability of about 10⁻³ for vectors as far apart as they are
+long, and ten times less with the second."""
+LONGEST_STEP = 10.0
+"""Queries within this many steps of the point are steps. Derived: a normal entry is never beyond it."""
+FROM_THE_EDGE = 0.99
+"""In a box, points of exact answers are this far from the middle at most, so that steps stay inside. Taste: never swept."""
+CLUSTER_WIDTH = 5.0
+"""Neighbouring answers around the point that are further apart than this many steps times the largest answer are from
+different models. Taste: those of one model spread over about three."""
+PLAIN_QUERIES = 6
+"""Plain queries at the start: they tell the scale of the answers, and verify the models later on. Taste: never swept."""
+PLAIN_SHARE = 0.1
+"""This share of the other queries is plain, to verify the models. Taste: never swept."""
+LEAST_EXACT_STAGE = 4
+"""A round of exact answers has at least this many. Taste: never swept."""
+EXACT_GROWTH = 0.1
+"""A round of exact answers adds this share of those so far. Taste: small, since a fit takes milliseconds."""
+PATIENCE = 3.0
+"""Where the models around a point do not explain plain queries, this many times the answers that gave them are waited
+for others. Taste: never swept."""
+ROUNDED_DIGITS = 7
+"""Answers with at most this many digits are rounded ones. Taste: doubles have 16."""
+
 # How large the start and the stages are.
 
 UNLIMITED = 10**9

@@ -36,6 +36,8 @@ class Options:
         if batch is not None:
             hint = "answers to each query; the paper's figures used about 100 and 600"
             batch = as_int("batch", batch, max(4, 2 * models), hint)
+        if problem.gamma == 0:
+            raise InvalidInput(f"gamma is 0; method={method!r} is for noisy answers: give a gamma above 0", gamma=0)
         if problem.gamma is None and batch is None:
             raise InvalidInput(f"gamma is missing: method={method!r} needs one, such as gamma=0.1, or a fixed batch")
         c = preset(constants)
