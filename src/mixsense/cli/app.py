@@ -11,6 +11,7 @@ from mixsense.cli.audit import audit_command
 from mixsense.cli.demo import demo_command
 from mixsense.cli.exits import OF_RESULTS, ExitCode, epilog
 from mixsense.cli.figures import figures_command
+from mixsense.cli.fit import fit_command
 from mixsense.cli.plan import plan_command
 from mixsense.cli.recover import recover_command
 from mixsense.cli.study import app as study_app
@@ -44,6 +45,7 @@ def _root(
 
 app.command("demo", epilog=epilog())(demo_command)
 app.command("recover", epilog=epilog(*OF_RESULTS))(recover_command)
+app.command("fit", epilog=epilog(ExitCode.SINGLE, ExitCode.UNCERTAIN))(fit_command)
 app.command("plan", epilog=epilog())(plan_command)
 app.command("sweep", epilog=epilog())(sweep_command)
 app.command("figures", epilog=epilog())(figures_command)

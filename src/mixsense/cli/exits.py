@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
 
 
 MEANINGS = {
-    ExitCode.DONE: "done (where there is a result: certified)",
+    ExitCode.DONE: "done (where a precision was asked for: certified)",
     ExitCode.FAILED: "the run failed (oracle, database, model)",
     ExitCode.WRONG_INPUT: "wrong input, nothing was asked or stored",
     ExitCode.NOT_CERTIFIED: "the result is not certified yet (budget, or the best estimate so far of a study)",

@@ -73,6 +73,17 @@ def write_result(r: Recovery, out: Path) -> None:
         ) from None
 
 
+def write_page(r: Recovery, out: Path) -> None:
+    """Write a result's table as a page of HTML."""
+    page = f"<!doctype html><meta charset='utf-8'><title>mixsense</title>{r._repr_html_()}\n"
+    try:
+        out.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise MixsenseError(
+            f"{out} cannot be written ({error.strerror}); the result is shown above: give another file"
+        ) from None
+
+
 def save_picture(draw: Callable[[], Any], out: Path, description: str | None = None) -> None:
     """Save the picture of the axes that `draw` returns; a PNG keeps the description inside."""
     import matplotlib as mpl

@@ -97,6 +97,13 @@ ENTRIES = {
             assumes="no noise, sparse vectors",
         ),
         Entry(
+            "fit",
+            "mixsense.fitting.method:passive",
+            options=("answers",),
+            any_queries=True,
+            assumes="Gaussian noise; plain Gaussian queries, to compare with, and nothing is certified",
+        ),
+        Entry(
             "coloring",
             f"{BEFORE}.coloring:coloring",
             options=("step", "bins", "rateless"),

@@ -1,0 +1,77 @@
+"""The command `mixsense fit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mixsense.cli import options
+from mixsense.cli.exits import BY_STATUS, ExitCode
+from mixsense.cli.options import number_of_models, shares
+from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_page, write_result
+from mixsense.errors import InvalidInput
+from mixsense.problem import DEFAULTS
+
+
+def fit_command(
+    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row an answer; the first line has names.")],
+    answer: Annotated[str, typer.Option(help="The column with the answers.")],
+    group: Annotated[str | None, typer.Option(help="The column that says who answered: they share a model.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="What the answers may depend on, as a,b,c.", show_default="all other columns")
+    ] = None,
+    models: options.Models = DEFAULTS["models"],
+    sigma: Annotated[float | None, typer.Option(help="Noise of the answers.", show_default="found")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Shares of the models, as 0.5,0.3,0.2, or equal.", show_default="estimated")
+    ] = None,
+    intercept: Annotated[bool, typer.Option("--intercept", help="Each model has a constant of its own.")] = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    out: options.Out = None,
+    html: Annotated[Path | None, typer.Option(help="Write the table as a page to this file, too.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the vectors to this picture.")] = None,
+) -> None:
+    """Find the models behind data that you already have: mixsense fit data.csv --answer y --group person --intercept.
+
+    Nothing is asked, and nothing is promised: the table has the models that the rows support, with standard errors.
+    Cells that are empty or NA are missing, and their rows are left out. The command ends with 7 if one model explains
+    everything, and with 8 if a warning says why not to rely on the result.
+    """
+    from mixsense.api import fit
+    from mixsense.fitting.files import read_file
+
+    check_file(out)
+    check_file(html)
+    check_picture(plot)
+    check_apart(data=data, out=out, html=html, plot=plot)
+    table = read_file(data, answer, group, None if columns is None else _names(columns))
+    found: Any = number_of_models(models)
+    r = fit(
+        table.X,
+        table.y,
+        table.groups,
+        models=found,
+        sigma=sigma,
+        weights=shares(weights),
+        intercept=intercept,
+        features=table.names,
+        seed=seed,
+    )
+    typer.echo(r.to_json() if as_json else r.summary())
+    if out is not None:
+        write_result(r, out)
+    if html is not None:
+        write_page(r, html)
+    if plot is not None:
+        save_picture(r.plot, plot)
+    raise typer.Exit(ExitCode.DONE if r.status == "budget" else BY_STATUS[r.status])
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise InvalidInput(f"--columns is {text!r}: give names such as a,b,c")
+    return names
