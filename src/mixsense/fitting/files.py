@@ -21,6 +21,8 @@ MISSING = ("", "na", "n/a", "nan", "null", "none", ".")
 """What stands for a missing value, in any case of letters."""
 LISTED = 10
 """A message lists at most this many columns."""
+LONGEST = 30
+"""Letters of a cell, or of a name, in a message."""
 
 Columns = dict[str, list[Any]]
 
@@ -61,7 +63,7 @@ def read_file(
     names = [name for name in table if name not in aside] if columns is None else list(columns)
     for name in (*aside, *names):
         if name not in table:
-            there = ", ".join(shown(found, 20) for found in [*table][:LISTED])
+            there = ", ".join(shown(found, LONGEST) for found in [*table][:LISTED])
             raise InvalidInput(f"{path} has no column {shown(name)}: it has {there}")
     if not names:
         raise InvalidInput(f"{path} has no column that the answers could depend on: give one at least")
@@ -82,7 +84,7 @@ def _numbers(path: Path, name: str, cells: list[Any]) -> Array:
             found[i] = np.nan if _missing(cell) else float(cell)
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"{path}, column {shown(name)}, row {i + 1}: {shown(cell, 30)} is no number; leave the column out with "
+                f"{path}, column {shown(name)}, row {i + 1}: {shown(cell, LONGEST)} is no number; leave the column out with "
                 "--columns, or give one column of 0 and 1 for each of its levels"
             ) from None
     return found
@@ -130,6 +132,6 @@ def _parquet(path: Path) -> Columns:
     try:
         table = pq.read_table(os.fspath(path))
     except (pa.ArrowException, OSError) as error:
-        raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 120)}): give another file") from None
+        raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 100)}): give another file") from None
     names = _named(path, list(map(str, table.column_names)))
     return {name: table.column(j).to_pylist() for j, name in enumerate(names)}
