@@ -33,6 +33,8 @@ ADDED = {
     "answers have groups": ("mixsense_answers", "answer_group"),
     "rounds have blocks": ("mixsense_rounds", "least"),
     "tickets have secrets": ("mixsense_tickets", "secret"),
+    "tickets have groups": ("mixsense_tickets", "answer_group"),
+    "leases have groups": ("mixsense_leases", "answer_group"),
 }
 """The columns that changes add."""
 WITHOUT_ROWID = {
@@ -40,6 +42,10 @@ WITHOUT_ROWID = {
     "leases tell no order": "mixsense_leases",
     "tickets have secrets": "mixsense_tickets",
     "runs are confirmed": "mixsense_unconfirmed",
+    "questions may be loose": "mixsense_loose",
+    "rounds are closed": "mixsense_closed",
+    "one process computes": "mixsense_computing",
+    "respondents have groups": "mixsense_salts",
 }
 """The tables of an SQLite file that changes write again, or make."""
 

@@ -77,10 +77,10 @@ class TestContract:
         with_time(monkeypatch, 1000.3)
         first = study.ask_many(size, in_order=True)
         assert len(first) == size
-        assert study.ask() is None
+        assert study.ask_many(1, patient=True) == []
         assert study.progress().state == "waiting"
         with_time(monkeypatch, 1010.9)  # 1010.3, rounded up to full minutes
-        assert study.ask() is None
+        assert study.ask_many(1, patient=True) == []
         with_time(monkeypatch, 1011.0)
         assert (study.progress().state, study.progress().open, study.progress().expired) == ("asking", size, 0)
         (again,) = study.ask_many(1, in_order=True)
@@ -221,9 +221,11 @@ class TestContract:
             leases = connection.execute(sa.text("SELECT count(*) FROM mixsense_leases")).scalar_one()
         assert set(there) == columns
         assert not [name for name, kind in there.items() if isinstance(kind, (sa.DateTime, sa.Time, sa.Date))]
-        # The one column about time is the end of a lease, in minutes, and goes with the answer.
+        # The one column about time is the end of a lease, in minutes, and goes with the answer; that of a turn to
+        # compute goes with the next round.
         assert sorted(name for name in columns if name.endswith(("until", "time", "at", "user", "address"))) == [
-            "mixsense_leases.until"
+            "mixsense_computing.until",
+            "mixsense_leases.until",
         ]
         assert leases == 0
 

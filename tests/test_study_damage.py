@@ -59,7 +59,7 @@ DAMAGE = {
         ],
         ALL - {"progress"},
     ),
-    "UPDATE mixsense_rounds SET size = 7": {"record", "result"},
+    "UPDATE mixsense_rounds SET size = 7": {"ask", "record", "result"},
     "UPDATE mixsense_rounds SET size = 'many'": {"ask", "progress", "record", "result"},
     "UPDATE mixsense_rounds SET repeats = 0": ALL - {"progress"},
     "UPDATE mixsense_rounds SET label = x'1b00'": {"ask", "record", "result"},
@@ -140,14 +140,14 @@ def test_a_damaged_answer_that_is_written_again_is_one_line(tmp_path):
     assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
 
 
-@pytest.mark.parametrize("broken", ["_drawn", "insert_scattered"])
+@pytest.mark.parametrize("broken", ["drawn", "insert_scattered"])
 def test_an_error_of_our_own_is_not_called_damage(answered, tmp_path, monkeypatch, broken):
     def failing(*_):
         raise TypeError("a bug")
 
     shutil.copy(answered, tmp_path / "tea.db")
     study = ms.load_study(tmp_path / "tea.db", "tea")
-    monkeypatch.setattr(f"mixsense.studies.storage.storage.{broken}", failing)
+    monkeypatch.setattr(f"mixsense.studies.storage.questions.{broken}", failing)
     with pytest.raises(TypeError, match="a bug"):
         study.ask_many(5)
 

@@ -147,10 +147,10 @@ def test_a_spreadsheet_of_many_languages_comes_back(tmp_path):
     path = tmp_path / "questions.csv"
     assert export_open(study, path, 3) == 3
     head, *lines = path.read_text(encoding="utf-8").splitlines()
-    assert head == 'id,Stärke,feature ID,"a,b;c",answer'
+    assert head == 'id,Stärke,feature ID,"a,b;c",group,answer'
     rows = [line.split(",") for line in lines]
     german = [
-        [id_, *(f"{float(x):.4f}".replace(".", ",") for x in xs), f"{i},5"] for i, (id_, *xs, _) in enumerate(rows)
+        [id_, *(f"{float(x):.4f}".replace(".", ",") for x in xs), f"{i},5"] for i, (id_, *xs, _, _) in enumerate(rows)
     ]
     lines = ['ID;STÄRKE;Feature id;"A,B;C";Answer', *(";".join(row) for row in german)]
     path.write_bytes("\r\n".join(lines).encode("utf-8-sig"))
@@ -227,14 +227,14 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
     assert study.progress().out == 5
     if kind == "csv":
         head, *lines = path.read_text().splitlines()
-        assert head == "id,'=1+1,feature id,'@cmd,answer"
+        assert head == "id,'=1+1,feature id,'@cmd,group,answer"
         first = lines[0].split(",")
         path.write_text("\n".join([head, *(f"{line}{i}" for i, line in enumerate(lines))]))
         assert float(first[1]) in study._storage.round(0)[0].queries[:, 0]
     else:
         table = pq.read_table(path)
-        assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "answer"]
-        pq.write_table(table.set_column(4, "answer", pa.array([0, 1, 2, None, 4])), path)
+        assert table.column_names == ["id", "=1+1", "feature id", "@cmd", "group", "answer"]
+        pq.write_table(table.set_column(5, "answer", pa.array([0, 1, 2, None, 4])), path)
     taken = import_answers(study, path)["taken"]
     assert taken == (5 if kind == "csv" else 4)
     study.release()
@@ -245,7 +245,7 @@ def test_open_questions_go_out_and_come_back(tmp_path, kind):
     if kind == "parquet":
         assert sorted(pq.read_table(out).column("answer").to_pylist()) == [0.0, 1.0, 2.0, 4.0, 9.0]
     else:
-        assert out.read_text().splitlines()[0] == "id,round,'=1+1,feature id,'@cmd,surplus,answer"
+        assert out.read_text().splitlines()[0] == "id,round,'=1+1,feature id,'@cmd,group,surplus,answer"
     assert import_answers(study, out) == {"taken": 0, "surplus": 0, "known": taken + 1}
     with pytest.raises(ms.InvalidInput, match="cannot be written"):
         export_open(study, tmp_path / "no" / f"x.{kind}")

@@ -114,7 +114,7 @@ def test_the_order_of_hand_out_is_nowhere(make):
     assert sorted(asked) == list(range(size))
     # Of 60 in a random order, the correlation with their places has the standard deviation 1 / √59 = 0.13.
     assert abs(np.corrcoef(asked, range(size))[0, 1]) < 6 * 0.13
-    assert study.ask() is None
+    assert study.ask_many(1, patient=True) == []
     study.release()
     again = [place_of(study, study.ask()) for _ in range(size)]
     assert sorted(again) == list(range(size))
@@ -130,7 +130,7 @@ def test_large_rounds_are_handed_out_to_the_last_question(make):
     with study._database.writing() as connection:  # an older program at work goes on after the largest slot
         connection.execute(sa.text("UPDATE mixsense_tickets SET slot = 650 WHERE slot = 5"))
     assert len(study.ask_many(1000)) == 300
-    assert study.ask() is None
+    assert study.ask_many(1, patient=True) == []
 
 
 def test_the_order_of_arrival_is_not_in_the_file(make, url):
@@ -201,7 +201,7 @@ def test_an_older_file_loses_the_order_of_arrival(old):
     with database.reading() as connection:
         if database.sqlite:
             tables = "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'"
-            assert connection.execute(sa.text(tables)).scalar_one() == 4
+            assert connection.execute(sa.text(tables)).scalar_one() == 8
         else:
             order = connection.execute(sa.text("SELECT ticket FROM mixsense_answers ORDER BY ctid")).scalars().all()
             assert order != sorted(order)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,14 +76,22 @@ def ask(
     name: options.StudyName,
     db: options.Db = options.DEFAULT_DB,
     count: Annotated[int, typer.Option(help="How many questions to take.")] = 1,
+    respondent: Annotated[
+        str | None,
+        typer.Option(help="A token of who will answer, the same for all questions of one person. It is not stored."),
+    ] = None,
+    advance: Annotated[
+        bool, typer.Option("--advance/--no-advance", help="Compute the next round here if it is due.")
+    ] = True,
     as_json: options.Json = False,
 ) -> None:
     """Take questions; each is handed out again if its answer does not come within the lease.
 
-    With --json each question is one line: {"id": …, "x": {feature: value}}.
+    There is one until the study has ended: where all are out it is an extra one. With --json each question is one line:
+    {"id": …, "x": {feature: value}}.
     """
     study = _load(db, name)
-    questions = study.ask_many(count)
+    questions = study.ask_many(count, respondent=respondent, advance=advance)
     for question in questions:
         if as_json:
             typer.echo(json.dumps(question.to_dict()))
@@ -147,14 +156,36 @@ def result(
 
 
 @app.command(epilog=ANY)
-def release(name: options.StudyName, db: options.Db = options.DEFAULT_DB, as_json: options.Json = False) -> None:
+def advance(
+    name: options.StudyName,
+    db: options.Db = options.DEFAULT_DB,
+    watch: Annotated[
+        float | None, typer.Option(help="Look again after this many seconds, until the study has ended.", min=0.01)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compute the next round if it is due: the work of one process beside those that ask with --no-advance."""
+    study = _load(db, name)
+    new = study.advance()
+    while watch is not None and study.progress().state not in ("ended", "failed"):
+        time.sleep(0 if new else watch)
+        new = study.advance()
+    state = study.progress().state
+    typer.echo(json.dumps({"new": new, "state": state}) if as_json else f"{'advanced' if new else 'nothing'}: {state}")
+
+
+@app.command(epilog=ANY)
+def release(
+    name: options.StudyName,
+    db: options.Db = options.DEFAULT_DB,
+    respondent: Annotated[str | None, typer.Option(help="Only the questions of who has this token.")] = None,
+    as_json: options.Json = False,
+) -> None:
     """Hand out again, from now on, every question that is out and not answered: nobody is waited for any more.
 
     Answers that come all the same are taken if they are still useful, and kept as surplus if not.
     """
-    study = _load(db, name)
-    before = study.progress().out
-    study.release()
+    before = _load(db, name).release(respondent=respondent)
     typer.echo(json.dumps({"released": before}) if as_json else f"{before:,} questions released")
 
 

@@ -41,8 +41,9 @@ class Round:
         Gives the method's result from the answers so far; what a driver returns when it must stop here.
         The rounds before a first estimate have none.
     least : int, optional
-        The method can go on with this many answers; the others may come with the next round's. None: all are needed.
-        No driver makes use of it yet: all answers are waited for.
+        The method can go on with this many answers, to these queries or to any that it asked before; the others may
+        come with any later round. None: all are needed. A study makes use of it where somebody asks, and all questions
+        of the round are out; other drivers wait for all answers.
 
     Examples
     --------

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import secrets
+from collections import Counter, defaultdict
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.studies.records import Question
+from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import MOST_AT_ONCE, Study
 from mixsense.studies.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
 
-OWN_COLUMNS = ("id", "round", "answer", "surplus")
+OWN_COLUMNS = ("id", "round", "group", "answer", "surplus")
 ROWS_PER_QUESTION = 2
 """A file may say everything twice: two files that were put together."""
 OTHER_ROWS = 10_000
@@ -24,8 +26,9 @@ ROUNDING = 1e-6
 def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
     """Write all answers to a CSV or Parquet file, one row each, surplus ones marked; returns how many.
 
-    Columns: id, round, the features in the user's units, surplus, answer. A file that is there is replaced only if
-    `force` is True.
+    Columns: id, round, the features in the user's units, group, surplus, answer. Answers with the same number in the
+    column `group` have one respondent; an empty cell says that nothing is known. A file that is there is replaced only
+    if `force` is True.
     """
     kind_of(path)
     check_target(path, force)
@@ -34,6 +37,7 @@ def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
         "id": [row["id"] for row in rows],
         "round": [row["round"] for row in rows],
         **_feature_columns(study, [row["x"] for row in rows]),
+        "group": _numbered([row["group"] for row in rows]),
         "surplus": [bool(row["surplus"]) for row in rows],
         "answer": [row["answer"] for row in rows],
     }
@@ -42,19 +46,21 @@ def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
 
 
 def export_open(study: Study, path: FilePath, count: int = MOST_AT_ONCE, force: bool = False) -> int:
-    """Take up to `count` open questions and write them to a file with an empty column `answer`; returns how many.
+    """Take up to `count` open questions and write them to a file with empty columns `group` and `answer`.
 
-    The questions are leased as by `ask`. Fill the answers in, and give the file to `import_answers`. No file is written
-    if there is no question; one that is there is replaced only if `force` is True.
+    Returns how many. The questions are leased as by `ask`. Fill the answers in, a number of your own for each
+    respondent who answers several, and give the file to `import_answers`. No file is written if all questions are out;
+    one that is there is replaced only if `force` is True.
     """
     kind_of(path)
     check_target(path, force)  # before any question is taken
-    questions: list[Question] = study.ask_many(count)
+    questions: list[Question] = study.ask_many(count, patient=True)
     if not questions:
         return 0
     columns: dict[str, list[Any]] = {
         "id": [q.id for q in questions],
         **_feature_columns(study, [q.x for q in questions]),
+        "group": [None] * len(questions),
         "answer": [None] * len(questions),
     }
     write_table(path, columns)
@@ -64,7 +70,8 @@ def export_open(study: Study, path: FilePath, count: int = MOST_AT_ONCE, force: 
 def import_answers(study: Study, path: FilePath) -> dict[str, int]:
     """Read a file with the columns `id` and `answer`, and store all its answers, or none if a single one is wrong.
 
-    Rows without an answer are passed over. Where the file has columns of features, each value must be the question's
+    Rows without an answer are passed over. Rows of one file that say the same in a column `group` have one respondent;
+    what they say is not stored. Where the file has columns of features, each value must be the question's
     own, up to rounding: a column that was sorted by itself is noticed. Reading the same file twice does no harm.
 
     Returns
@@ -88,11 +95,25 @@ def import_answers(study: Study, path: FilePath) -> dict[str, int]:
         rows.append(row)
     _check_features(study, path, rows)
     try:
-        outcome = study.tell_many((id_, number) for id_, (number, _) in told.items())
+        labels: defaultdict[Any, int] = defaultdict(lambda: secrets.randbits(GROUP_BITS))
+        groups = [None if row.group is None else labels[row.group] for _, row in told.values()]
+        outcome = study.tell_many([(id_, number) for id_, (number, _) in told.items()], groups)
     except InvalidInput as error:
         raise _refused(path, told[study.id_of(error.ticket)][1], error) from None
     found = Counter(outcome)
     return {what: found[what] for what in ("taken", "surplus", "known")}
+
+
+def _numbered(groups: list[int | None]) -> list[int | None]:
+    """Return groups with small numbers, in the order of the design: a spreadsheet cuts long ones off.
+
+    Examples
+    --------
+    >>> _numbered([None, 2**60, 5, 2**60])
+    [None, 1, 2, 1]
+    """
+    places: dict[int, int] = {}
+    return [None if group is None else places.setdefault(group, len(places) + 1) for group in groups]
 
 
 def _refused(path: FilePath, row: FileRow, error: Exception) -> InvalidInput:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from mixsense.checks import one_line
@@ -16,6 +16,7 @@ from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Round, Steps
 from mixsense.studies.storage.storage import Storage
+from mixsense.studies.storage.turns import Turns
 
 
 def steps_of(problem: Problem) -> Steps[Recovery]:
@@ -24,50 +25,82 @@ def steps_of(problem: Problem) -> Steps[Recovery]:
 
 
 class Playback:
-    """A method that follows the store: it is sent each round's answers once, as soon as they are complete.
+    """A method that follows the store: it is sent each round's answers once, as soon as the round is closed.
 
     Parameters
     ----------
     storage : Storage
         Where the rounds and the answers are.
+    turns : Turns
+        Who computes the next round.
     problem : Problem
         All arguments of the run.
     """
 
-    def __init__(self, storage: Storage, problem: Problem) -> None:
+    def __init__(self, storage: Storage, turns: Turns, problem: Problem) -> None:
         self._storage = storage
+        self._turns = turns
         self._problem = problem
         self._steps: Steps[Recovery] | None = None
         self._round = 0
         self._lock = threading.Lock()  # a generator runs in one thread at a time
 
-    def catch_up(self) -> Recovery | None:
-        """Send all complete rounds to the method, store what comes next, and return the best estimate.
+    def catch_up(self, now: float, patient: bool) -> bool:
+        """Send all closed rounds to the method and, if it is our turn, compute what comes next and store it.
 
         The method computes outside any transaction: others may ask and tell meanwhile.
+
+        Parameters
+        ----------
+        now : float
+            The time, in minutes.
+        patient : bool
+            Whether all answers of the current round are waited for; otherwise those that are enough will do.
+
+        Returns
+        -------
+        bool
+            Whether something was computed that the study did not have.
         """
         with self._lock:
-            if self._steps is None:
-                with self._computing():
-                    self._steps = steps_of(self._problem)
-            while (current := self._steps.current) is not None:
+            steps, new = self._begun(), False
+            while (current := steps.current) is not None:
                 stored = self._storage.round(self._round)
                 if stored is None:
                     self._storage.append(self._round, current)
                     if self._storage.end() is not None:  # another process ended the study
-                        return None
+                        return new
+                    new = True
                     continue  # what counts is what the store holds, even if another process was faster
-                stored_round, asked = stored
-                if asked is None:
-                    with self._computing():
-                        return self._steps.estimate()
-                _check_same(current, stored_round, entry_of(self._problem.method).any_queries)
+                if not self._storage.followed(self._round):
+                    if not self._turns.take(self._round, now, patient):
+                        return new
+                    stored = self._storage.round(self._round)  # as it was closed
+                stored_round, asked = stored or (None, None)
+                assert stored_round is not None
+                assert asked is not None
+                with self._computing():
+                    _check_same(current, stored_round, entry_of(self._problem.method).any_queries)
                 self._send(asked)
             with self._computing():
                 result = self._result()
                 text = _as_text(result)
             self._storage.finish(result.status, text)
-            return result
+            return True
+
+    def estimate(self) -> Recovery | None:
+        """Return the best estimate from the rounds that the method was sent; None if there is not any yet."""
+        with self._lock:
+            steps = self._begun()
+            with self._computing():
+                return steps.estimate()
+
+    def _begun(self) -> Steps[Recovery]:
+        if self._steps is None:
+            with self._computing():
+                self._steps = steps_of(self._problem)
+        assert self._steps is not None
+        return self._steps
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
@@ -77,6 +110,8 @@ class Playback:
         except BaseException as error:
             self._steps = None
             self._round = 0
+            with suppress(StudyError):  # the database may be gone: then the turn ends by itself
+                self._turns.give_up()
             if isinstance(error, MixsenseError) or not isinstance(error, Exception):
                 raise
             raise StudyError(
@@ -87,7 +122,7 @@ class Playback:
     def _send(self, asked: Asked) -> None:
         assert self._steps is not None
         try:
-            with self._computing():
+            with self._computing(), self._turns.kept():
                 self._steps.send(asked)
         except (ModelError, BudgetError) as error:  # the method gave up: other errors may be mended, this is the end
             self._storage.finish("failed", json.dumps({"error": type(error).__name__, "message": str(error)}))

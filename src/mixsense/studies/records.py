@@ -11,7 +11,8 @@ from mixsense.arrays import Array
 STATES = {
     "asking": "there are questions to hand out",
     "waiting": "all questions of this round are out",
-    "ready": "the round is complete; whoever asks next computes the next one",
+    "ready": "there are answers enough; whoever asks next computes the next round",
+    "computing": "the next round is being computed",
     "ended": "there is a result",
     "failed": "the method gave up; result() says why",
 }
@@ -30,12 +31,18 @@ class Question:
         What to ask, in the user's units.
     names, units : tuple of str
         What the entries of x are, and their units.
+    group : int or None
+        The number of the respondent that it was handed to; None if nobody said who asks.
+    unit : int
+        Questions of a round with the same number want one respondent.
     """
 
     id: str
     x: Array
     names: tuple[str, ...]
     units: tuple[str, ...]
+    group: int | None = None
+    unit: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return id and entries as plain values, for JSON."""
@@ -56,7 +63,7 @@ class StudyProgress:
     ----------
     name : str
     state : str
-        "asking", "waiting", "ready", "ended" or "failed"; see `STATES`.
+        "asking", "waiting", "ready", "computing", "ended" or "failed"; see `STATES`.
     status : str or None
         Status of the result once the study has ended; see `mixsense.recovery.result.STATUSES`.
     round, label : int, str
@@ -68,9 +75,12 @@ class StudyProgress:
     gamma : float or None
         The precision that ends the study; None if only the budget does.
     surplus : int
-        Answers that came when their question had been answered by somebody else; they are kept, and not used.
+        Answers that came when their question had been answered by somebody else, or the study had ended; they are kept,
+        and not used.
     expired : int
-        Hand-outs of a question that had been handed out before, and not answered in time.
+        Hand-outs of a question that had been handed out before: it was not answered in time, or there was no other.
+    groups : int
+        Respondents with a token of whom there are answers.
     warnings : tuple of str
     """
 
@@ -88,6 +98,7 @@ class StudyProgress:
     gamma: float | None
     surplus: int
     expired: int
+    groups: int
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,7 +113,8 @@ class StudyProgress:
             f"study {self.name}: {self.status or self.state} ({STATES[self.state]})",
             f"round {self.round} ({self.label}): {self.answered:,} of {self.size:,} answered, {self.out:,} out, "
             f"{self.open:,} open",
-            f"in all {self.total:,}{budget} answers used, {self.surplus:,} surplus, {self.expired:,} handed out again",
+            f"in all {self.total:,}{budget} answers used, {self.surplus:,} surplus, {self.expired:,} handed out again"
+            + (f", from {self.groups:,} respondents and others without a token" if self.groups else ""),
             f"until: {precision}, {most}",
             *(f"warning: {text}" for text in self.warnings),
         ]

@@ -18,11 +18,11 @@ from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, knows_groups
 from mixsense.studies.records import Question
+from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import Study
 
 POLL_SECONDS = 1.0
 """Seconds between two looks at questions that other processes hold."""
-GROUP_BITS = 62
 
 
 def run_study(
@@ -127,7 +127,7 @@ class _Dispatcher:
         while len(self._calls) < self._workers:
             if len(self._reserve) < self._batch and not self._dry:
                 wanted = 2 * self._workers * self._batch
-                taken = self._study.ask_many(wanted, in_order=True)
+                taken = self._study.ask_many(wanted, in_order=True, patient=True)
                 self._reserve += taken
                 self._dry = len(taken) < wanted  # ask when those that are out have come back
             if not self._reserve:
@@ -189,10 +189,10 @@ class _Dispatcher:
             self._hook(Progress(now.label, now.answered, now.size, now.total, now.max_queries))
 
     def _others_at_work(self) -> bool:
-        state = self._study.progress().state
-        if state == "waiting":
+        over = self._study.progress().state in ("ended", "failed")
+        if not over:
             time.sleep(POLL_SECONDS)
-        return state not in ("ended", "failed")
+        return not over
 
 
 def _usable(received: Any, q: int) -> list[float]:

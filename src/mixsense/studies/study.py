@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from mixsense import errors
 from mixsense.arrays import Array
-from mixsense.checks import as_int, shown, summed_up
+from mixsense.checks import as_int
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.recovery import Recovery
-from mixsense.rounds import LARGEST_ANSWER, TOO_MANY_AT_AN_END, Record
-from mixsense.studies.cautions import PROMISES, UNCONFIRMED, with_warnings
-from mixsense.studies.ids import read_id, text_of
+from mixsense.rounds import Record
+from mixsense.studies.cautions import with_warnings
+from mixsense.studies.given import checked_answer, checked_group, checked_groups, checked_token, ticket_of
+from mixsense.studies.ids import text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.settings import as_json, stored_asking, stored_problem
+from mixsense.studies.standing import standing, stored_end
 from mixsense.studies.storage.access import Access
 from mixsense.studies.storage.catalogue import find_study, remove_study
 from mixsense.studies.storage.confirmation import Confirmation
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.reports import Counts, Reports
+from mixsense.studies.storage.people import People
+from mixsense.studies.storage.questions import Questions, Wanted
+from mixsense.studies.storage.reports import Reports
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.storage import Storage, Told
+from mixsense.studies.storage.turns import Turns
 
 MOST_AT_ONCE = 10_000
 """The most questions that may be taken at once."""
-
-GAVE_UP = {kind.__name__: kind for kind in (errors.ModelError, errors.BudgetError, errors.OracleError)}
-"""The errors with which a study ends, by their names."""
 
 
 class Study:
@@ -54,6 +53,9 @@ class Study:
             asking = stored_asking(json.loads(row.asking), problem.n)
             self.names = feature_names(problem.n, problem.features)
         self._storage = Storage(self._access, problem.n)
+        turns = Turns(self._access, problem.max_queries)
+        self._questions = Questions(self._access, turns, problem.n, problem.max_queries)
+        self._people = People(self._access)
         self.confirmation = Confirmation(self._access)
         """Which runs are not confirmed: for oracles that may show until they were closed that they were wrong."""
         self._reports = Reports(self._access, problem.n)
@@ -64,7 +66,7 @@ class Study:
         self.notes: dict[str, Any] = asking["notes"]
         """What was noted when the study was created."""
         self.units: tuple[str, ...] = asking["units"]
-        self._playback = Playback(self._storage, problem)
+        self._playback = Playback(self._storage, turns, problem)
 
     def __repr__(self) -> str:
         return f"<study {self.name!r} in {self._database.shown}>"
@@ -78,33 +80,86 @@ class Study:
         """Close the connections to the database."""
         self._database.close()
 
-    def ask(self) -> Question | None:
+    def ask(self, respondent: str | None = None, *, advance: bool = True) -> Question | None:
         """Take a question, and lease it: it is handed out again if no answer comes in time.
+
+        Parameters
+        ----------
+        respondent : str, optional
+            A token of whoever will answer, such as a random cookie: the same for all questions of one person. Answers
+            to the same token are known to share a hidden model. The token is stored nowhere.
+        advance : bool
+            Compute the next round here if it is due and no other process does. Say False where a process beside the
+            requests calls `advance`.
 
         Returns
         -------
         Question or None
-            None if all open questions are out, or if there are no more; `progress` says which.
-        """
-        return next(iter(self.ask_many(1)), None)
+            None when the study has ended, and not before.
 
-    def ask_many(self, count: int, in_order: bool = False) -> list[Question]:
+        Notes
+        -----
+        Nobody waits: while a round's last questions are out, or the next round is computed, extra questions are handed
+        out, or for a method that has no use for these a question that is out already: the first answer counts.
+        """
+        return next(iter(self.ask_many(1, respondent=respondent, advance=advance)), None)
+
+    def ask_many(
+        self,
+        count: int,
+        in_order: bool = False,
+        *,
+        respondent: str | None = None,
+        advance: bool = True,
+        patient: bool = False,
+    ) -> list[Question]:
         """Take up to `count` questions at once; see `ask`.
 
-        Their order is random, so that no place in the design tells who came first; `in_order` says that it is the
-        design's, for an oracle that is no crowd.
+        Parameters
+        ----------
+        count : int
+        in_order : bool
+            In the order of the design. Otherwise it is random, so that no place in the design tells who came first.
+        respondent, advance
+            As for `ask`.
+        patient : bool
+            Wait for all answers of a round before the next one, and take no extra questions: then nothing is handed out
+            while the rest of the round is out.
         """
         count = min(as_int("count", count, 1, "how many questions to take"), MOST_AT_ONCE)
+        group = None if respondent is None else self._people.group_of(checked_token(respondent))
+        wanted = Wanted(count, in_order, group, patient, advance)
         while True:
-            tickets = self._storage.hand_out(count, _minutes(), self.lease / 60, in_order)
+            tickets = self._questions.hand_out(wanted, _minutes(), self.lease / 60)
             if tickets is not None:
-                return [Question(self.id_of(t.name), t.x, self.names, self.units) for t in tickets]
-            try:
-                self._playback.catch_up()
-            except errors.MixsenseError:
-                if self._storage.end() is None:
-                    raise
-                return []  # result() tells why
+                return [
+                    Question(self.id_of(t.name), t.x, self.names, self.units, group=group, unit=t.unit) for t in tickets
+                ]
+            self._go_on(patient)
+
+    def advance(self) -> bool:
+        """Compute the next round if it is due and no other process does: the work of a process beside the requests.
+
+        Returns whether there is something new.
+
+        Examples
+        --------
+        >>> import mixsense as ms, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> study = ms.create_study(f"{folder.name}/tea.db", "tea", n=3, sigma=1.0, seed=1)
+        >>> study.tell_many([(q.id, 1.0) for q in study.ask_many(100)])[-1], study.advance(), study.advance()
+        ('taken', True, False)
+        >>> study.close(); folder.cleanup()
+        """
+        return self._storage.end() is None and self._go_on(patient=False)
+
+    def _go_on(self, patient: bool) -> bool:
+        try:
+            return self._playback.catch_up(_minutes(), patient)
+        except errors.MixsenseError:
+            if self._storage.end() is None:
+                raise
+            return True  # result() tells why
 
     def tell(self, id: str, value: float) -> str:
         """Give the answer to a question. It is safe on disk when this returns.
@@ -135,27 +190,12 @@ class Study:
         Answers of a study with the same number in `groups` are known to share a hidden model; None is by itself.
         """
         told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
-        if groups is not None:
-            if not isinstance(groups, Sequence | np.ndarray) or len(groups) != len(told):
-                raise InvalidInput(
-                    f"groups is {summed_up(groups)}: give a number or None for each of {len(told)} answers"
-                )
-            told = [a._replace(group=_checked_group(group)) for a, group in zip(told, groups, strict=True)]
+        told = [a._replace(group=group) for a, group in zip(told, checked_groups(groups, len(told)), strict=True)]
         return self._storage.take(told, self.id_of)
 
     def checked(self, value: Any) -> float:
         """Return an answer as a float, or say what is needed."""
-        low, high = self.answer_range or (-LARGEST_ANSWER, LARGEST_ANSWER)
-        needed = f"a number from {low:g} to {high:g}"
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise InvalidInput(f"the answer is {shown(value)}: give {needed}")
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if not low <= number <= high:  # NaN too
-            raise InvalidInput(f"the answer is {number:g}: give {needed}")
-        return number + 0.0  # -0.0 is 0.0
+        return checked_answer(value, self.answer_range)
 
     def id_of(self, ticket: TicketName) -> str:
         """Return the id of a ticket, which the world calls the question's id."""
@@ -163,53 +203,13 @@ class Study:
 
     def ticket_of(self, id: Any) -> TicketName:
         """Return the ticket that a question's id names, or say what is wrong with the id."""
-        found = read_id(id) if isinstance(id, str) else None
-        if found is None:
-            raise InvalidInput(
-                f"the question's id is {shown(id)}: give the id of a question of this study, as ask() did"
-            )
-        key, ticket = found
-        if key != self._row.key:
-            raise InvalidInput(
-                f"question {id} belongs to another study: the ids of {self.name!r} begin with {self._row.key}-", id=id
-            )
-        return ticket
+        return ticket_of(id, self._row.key, self.name)
 
     def progress(self) -> StudyProgress:
         """Return where the study stands. It only reads, and may be called at any time, as often as you like."""
         low, high = self.answer_range or (None, None)
-        c = self._reports.counts(_minutes(), self.lease / 60, low, high)
-        open_ = c.size - c.answered - c.out
-        state = "ready" if c.answered == c.size else "asking" if open_ else "waiting"
-        if c.end is not None:
-            state = "failed" if c.end == "failed" else "ended"
-        return StudyProgress(
-            name=self.name,
-            state=state,
-            status="uncertain" if c.unconfirmed and c.end in PROMISES else c.end,
-            round=c.round + 1,
-            label=c.label,
-            size=c.size,
-            answered=c.answered,
-            out=c.out,
-            open=open_,
-            total=c.total,
-            max_queries=self.problem["max_queries"],
-            gamma=self.problem["gamma"],
-            surplus=c.surplus,
-            expired=c.expired,
-            warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *self._at_the_ends(c)),
-        )
-
-    def _at_the_ends(self, c: Counts) -> tuple[str, ...]:
-        if self.answer_range is None:
-            return ()
-        return tuple(
-            f"{hits / c.total:.0%} of the answers are {bound:g}, the {end} end of their range: what lies beyond is cut "
-            "off, and the estimates lean to the middle; give a wider scale, or narrower ranges of the features"
-            for hits, bound, end in zip((c.at_low, c.at_high), self.answer_range, ("lower", "upper"), strict=True)
-            if hits > TOO_MANY_AT_AN_END * c.total
-        )
+        counts = self._reports.counts(_minutes(), self.lease / 60, low, high)
+        return standing(self.name, counts, self.problem["max_queries"], self.problem["gamma"], self.answer_range)
 
     def result(self) -> Recovery:
         """Return the result or, while the study goes on, the best estimate so far.
@@ -229,11 +229,15 @@ class Study:
         """
         best = None
         if (end := self._storage.end()) is None:
-            best = self._playback.catch_up()
-            end = self._storage.end()
+            self._playback.catch_up(_minutes(), patient=True)
+            if (end := self._storage.end()) is None:
+                best = self._playback.estimate()
         now = self.progress()
         if end is not None:
-            r = self._ended(*end)
+            with self._access.undamaged(of_ours=True):
+                r = stored_end(*end)
+            if isinstance(r, errors.MixsenseError):
+                raise r
             status = "uncertain" if now.status == "uncertain" else r.status
             return replace(r, status=status, diagnostics=with_warnings(r, now.warnings))
         where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
@@ -245,18 +249,15 @@ class Study:
     def distrust(self, why: str) -> None:
         """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
 
-        Parameters
-        ----------
-        why : str
-            What `result` says from now on.
+        `why` is what `result` says from now on.
         """
         self._storage.finish("failed", json.dumps({"error": "OracleError", "message": why}), overrule=True)
 
     def record(self) -> Record:
-        """Return what was asked and answered in all complete rounds.
+        """Return what the method was given, round by round: what was asked and answered.
 
         ``recover(ReplayOracle(study.record()), **study.problem)`` gives the same vectors to the last bit, once the
-        study has ended.
+        study has ended and if no answer came late or besides.
         """
         found: Record = []
         while (stored := self._storage.round(len(found))) is not None and stored[1] is not None:
@@ -264,7 +265,10 @@ class Study:
         return found
 
     def answers(self) -> list[dict[str, Any]]:
-        """Return every answer in the order of the design: id, round, x (n,), answer, surplus."""
+        """Return every answer in the order of the design: id, round, x (n,), answer, surplus, group.
+
+        Answers with the same group have one respondent; None says that nothing is known.
+        """
         return [
             {"id": self.id_of(row.pop("ticket")), **row, "round": row["round"] + 1} for row in self._reports.answered()
         ]
@@ -274,25 +278,22 @@ class Study:
         found = self._reports.handed_out({self.ticket_of(id) for id in ids})
         return {self.id_of(ticket): x for ticket, x in found.items()}
 
-    def _ended(self, status: str, text: str) -> Recovery:
-        with self._access.undamaged(of_ours=True):
-            if status != "failed":
-                return Recovery.from_json(text)
-            why = json.loads(text)
-            error = GAVE_UP[why["error"]](str(why["message"]))
-        raise error
-
     def delete(self) -> None:
         """Remove the study and all its answers, for good: this one, whatever has its name by now."""
         remove_study(self._database, self._row)
 
-    def release(self) -> None:
-        """Let all leases run out now: what is out and not answered is handed out again."""
-        self._storage.release()
+    def release(self, group: int | None = None, *, respondent: str | None = None) -> int:
+        """Let leases run out now: what is out and not answered is handed out again.
 
-
-def _checked_group(group: Any) -> int | None:
-    return None if group is None else as_int("group", group, 0, "answers with the same number share a model", 2**63 - 1)
+        All of them, or those of one respondent, by `Question.group` or the token; returns how many were out.
+        """
+        if respondent is not None:
+            if group is not None:
+                raise InvalidInput("release() was given a group and a respondent: give one of them")
+            group = self._people.group_of(checked_token(respondent))
+            if group is None:  # the study has ended
+                return 0
+        return self._questions.release(checked_group(group))
 
 
 def _minutes() -> float:

@@ -26,17 +26,23 @@ USUAL_BYTES = 64 * 2**20
 """A file of this size is read whatever the study: comments and other columns may be long."""
 ROWS_AT_ONCE = 1000
 """Rows of a Parquet file that are held in memory: a small file can have many long cells."""
+GROUP = "group"
+"""The title of the column with the respondents' numbers."""
 FilePath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A row with an answer: where it stands ("line 3"), its id, its answer, and the cells of the features by number."""
+    """A row with an answer: where it stands ("line 3"), its id, its answer, and the cells of the features by number.
+
+    Rows of a file with the same group have one respondent; None says that nothing is known.
+    """
 
     where: str
     id: Any
     answer: Any
     x: dict[int, Any]
+    group: Any = None
 
 
 def kind_of(path: FilePath) -> str:
@@ -73,7 +79,7 @@ def write_table(path: FilePath, columns: dict[str, list[Any]]) -> None:
                 writer.writerows(zip(*columns.values(), strict=True))
         else:
             pa, pq = _pyarrow()
-            kinds = {"id": pa.string(), "round": pa.int64(), "surplus": pa.bool_()}
+            kinds = {"id": pa.string(), "round": pa.int64(), "group": pa.int64(), "surplus": pa.bool_()}
             arrays = {name: pa.array(column, kinds.get(name, pa.float64())) for name, column in columns.items()}
             with open(path, "wb", opener=for_owner) as file:
                 pq.write_table(pa.table(arrays), file)
@@ -141,7 +147,7 @@ def _csv_rows(path: FilePath, labels: list[str], most: int) -> Iterator[FileRow]
     try:
         columns = [cell.strip() for cell in next(reader, [])]
         at_id, at_answer = (_column(columns, name, path) for name in ("id", "answer"))
-        at = _feature_places(columns, labels, path)
+        at, at_group = _feature_places(columns, labels, path), _group_place(columns, path)
         rows = (row for row in reader if any(cell.strip() for cell in row))  # spreadsheets write many that are empty
         for number, row in enumerate(rows, start=1):
             where = f"line {reader.line_num}"
@@ -152,7 +158,9 @@ def _csv_rows(path: FilePath, labels: list[str], most: int) -> Iterator[FileRow]
                 )
             cells = [_decimal_point(cell.strip(), delimiter) for cell in row]
             if cells[at_answer]:
-                yield FileRow(where, cells[at_id], cells[at_answer], {j: cells[i] for j, i in at.items() if cells[i]})
+                given = {j: cells[i] for j, i in at.items() if cells[i]}
+                group = None if at_group is None else cells[at_group] or None
+                yield FileRow(where, cells[at_id], cells[at_answer], given, group)
     except csv.Error as error:
         raise InvalidInput(f"{path}, line {reader.line_num}: not CSV ({error}); nothing was stored") from None
 
@@ -208,6 +216,11 @@ def _feature_places(columns: list[str], labels: list[str], path: FilePath) -> di
     return {j: _column(columns, title, path) for j, title in enumerate(titles) if _places(columns, title)}
 
 
+def _group_place(columns: list[str], path: FilePath) -> int | None:
+    """Return the column that says which answers have one respondent, if the file has it."""
+    return _column(columns, GROUP, path) if _places(columns, GROUP) else None
+
+
 def _parquet_rows(path: FilePath, labels: list[str], most: int) -> Iterator[FileRow]:
     pa, pq = _pyarrow()
     try:
@@ -215,16 +228,17 @@ def _parquet_rows(path: FilePath, labels: list[str], most: int) -> Iterator[File
             _check_rows(path, file.metadata.num_rows, most)
             titles = file.schema_arrow.names
             at_id, at_answer = (_column(titles, name, path) for name in ("id", "answer"))
-            at = _feature_places(titles, labels, path)
+            at, at_group = _feature_places(titles, labels, path), _group_place(titles, path)
+            groups = at_answer if at_group is None else at_group
             rows = (
                 row
                 for batch in file.iter_batches(batch_size=ROWS_AT_ONCE)
-                for row in zip(*(_cells(path, batch, i) for i in (at_id, at_answer, *at.values())), strict=True)
+                for row in zip(*(_cells(path, batch, i) for i in (at_id, at_answer, groups, *at.values())), strict=True)
             )
-            for number, (id_, value, *cells) in enumerate(rows, start=1):
+            for number, (id_, value, group, *cells) in enumerate(rows, start=1):
                 if value is not None:
-                    given = zip(at, cells, strict=True)
-                    yield FileRow(f"row {number}", id_, value, {j: cell for j, cell in given if cell is not None})
+                    given = {j: cell for j, cell in zip(at, cells, strict=True) if cell is not None}
+                    yield FileRow(f"row {number}", id_, value, given, None if at_group is None else group)
     except FileNotFoundError:
         raise InvalidInput(f"{path} cannot be read (there is no such file): give another file") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

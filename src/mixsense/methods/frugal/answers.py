@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -35,6 +36,8 @@ class Answers:
         How many there are.
     zeros : int
         How many of them answer x = 0, and so tell nothing but the noise.
+    asked : int
+        How many were asked for: some may come later, and others besides.
     largest_norm : float
         Largest ℓ2 norm of a row.
     """
@@ -51,7 +54,7 @@ class Answers:
         self._X, self._y = np.empty((room, columns)), np.empty(room)
         self._group: list[int] = []
         self._numbers: dict[int, int] = {}
-        self.N = self.zeros = 0
+        self.N = self.zeros = self.asked = 0
         self.largest_norm = 0.0
 
     @property
@@ -70,12 +73,22 @@ class Answers:
         alone = len(self._numbers) == self.N
         return Data(self.X, self.y, self.zeros, None if alone else np.array(self._group), self.scale)
 
-    def ask(self, queries: Array, label: str, estimate: Callable[[], Recovery] | None) -> Method[Data]:
+    @property
+    def spent(self) -> int:
+        """How much of a budget is gone: an answer that was asked for may still come."""
+        return max(self.N, self.asked)
+
+    def ask(
+        self, queries: Array, label: str, estimate: Callable[[], Recovery] | None, share: float = 1.0
+    ) -> Method[Data]:
         """Ask each query once, and keep what comes back; returns it.
 
-        `estimate` gives a result, should the run have to end here.
+        `estimate` gives a result, should the run have to end here. If `share` is below 1, that part of the answers is
+        enough: the others, and answers to other queries, may come with a later round.
         """
-        asked = yield Round(queries, block=self.block, label=label, estimate=estimate)
+        least = None if share == 1 else math.ceil(share * len(queries))
+        asked = yield Round(queries, block=self.block, label=label, estimate=estimate, least=least)
+        self.asked += len(queries)
         return self._keep(asked)
 
     def _keep(self, asked: Asked) -> Data:

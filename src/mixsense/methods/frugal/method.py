@@ -22,7 +22,7 @@ from mixsense.methods.frugal.model_checks import StageChecks
 from mixsense.methods.frugal.queries import next_queries
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
-from mixsense.methods.frugal.sizes import first_batch, next_size, start_size
+from mixsense.methods.frugal.sizes import enough_of, first_batch, next_size, start_size
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew
@@ -84,7 +84,7 @@ def frugal(
         q = start_size(first, budget - answers.N, gamma)
         queries = inside.with_middles(inside.draw(q, rng), rng) if inside else gaussian(q, n, rng)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
-        yield from answers.ask(queries, label, None)
+        yield from answers.ask(queries, label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
         setup = replace(with_nominal_noise(setup, answers.y), alike=box is not None and design == "corners")
 
@@ -92,7 +92,7 @@ def frugal(
     report = Report(answers, setup, checks, inside)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     while True:
-        settled, left = candidates.settled(answers.N, enough), budget - answers.N
+        settled, left = candidates.settled(answers.N, enough), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup.eta) if settled and wanted else math.inf
         alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
@@ -111,7 +111,7 @@ def frugal(
             part = math.ceil(tuning.DUEL_SHARE * q)
             queries[:part] = duels(part, inside, alive, rng)
         estimate = partial(report.estimate, candidates, settled)
-        new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate)
+        new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 
         if candidates.established and not setup.quiet:
             checks.add(new.X, new.y, candidates.several)

@@ -48,3 +48,14 @@ def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
         share = min(max(bound / gamma - 1, tuning.LEAST_STAGE_GROWTH), tuning.STAGE_GROWTH)
     q = min(left, max(tuning.LEAST_STAGE, math.ceil(share * N)))
     return left if left - q < tuning.SMALLEST_REST * q else q  # no crumbs at the end
+
+
+def enough_of(q: int, left: int) -> float:
+    """Return which part of q answers is enough to go on, with `left` answers in the budget: of the last ones, all.
+
+    Examples
+    --------
+    >>> enough_of(60, 500), enough_of(60, 60)
+    (0.9, 1.0)
+    """
+    return tuning.ENOUGH if q < left else 1.0

@@ -70,10 +70,45 @@ def _tickets_have_secrets(connection: sa.Connection) -> None:
     )
 
 
-def _runs_are_confirmed(connection: sa.Connection) -> None:
-    columns = "study BIGINT NOT NULL, run BIGINT NOT NULL, PRIMARY KEY (study, run)"
+def _new_table(connection: sa.Connection, table: str, columns: str) -> None:
     rows = " WITHOUT ROWID" if connection.dialect.name == "sqlite" else ""
-    connection.execute(sa.text(f"CREATE TABLE mixsense_unconfirmed ({columns}){rows}"))
+    connection.execute(sa.text(f"CREATE TABLE {table} ({columns}){rows}"))
+
+
+def _runs_are_confirmed(connection: sa.Connection) -> None:
+    _new_table(
+        connection, "mixsense_unconfirmed", "study BIGINT NOT NULL, run BIGINT NOT NULL, PRIMARY KEY (study, run)"
+    )
+
+
+def _tickets_have_groups(connection: sa.Connection) -> None:
+    connection.execute(sa.text("ALTER TABLE mixsense_tickets ADD COLUMN answer_group BIGINT"))
+    connection.execute(sa.text("CREATE INDEX mixsense_tickets_group ON mixsense_tickets (study, answer_group)"))
+
+
+def _leases_have_groups(connection: sa.Connection) -> None:
+    connection.execute(sa.text("ALTER TABLE mixsense_leases ADD COLUMN answer_group BIGINT"))
+
+
+def _questions_may_be_loose(connection: sa.Connection) -> None:
+    columns = "round BIGINT NOT NULL, slot BIGINT NOT NULL, query BIGINT NOT NULL, came BIGINT"
+    _new_table(connection, "mixsense_loose", f"study BIGINT NOT NULL, {columns}, PRIMARY KEY (study, round, slot)")
+
+
+def _rounds_are_closed(connection: sa.Connection) -> None:
+    """Make a new table only: the rounds of before are complete where another one follows."""
+    columns = "study BIGINT NOT NULL, round BIGINT NOT NULL, PRIMARY KEY (study, round)"
+    _new_table(connection, "mixsense_closed", columns)
+
+
+def _one_process_computes(connection: sa.Connection) -> None:
+    columns = "holder BIGINT NOT NULL, until BIGINT NOT NULL"
+    _new_table(connection, "mixsense_computing", f"study BIGINT NOT NULL, {columns}, PRIMARY KEY (study)")
+
+
+def _respondents_have_groups(connection: sa.Connection) -> None:
+    kind = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
+    _new_table(connection, "mixsense_salts", f"study BIGINT NOT NULL, salt {kind} NOT NULL, PRIMARY KEY (study)")
 
 
 MIGRATIONS: dict[str, Callable[[sa.Connection], None]] = {
@@ -83,6 +118,12 @@ MIGRATIONS: dict[str, Callable[[sa.Connection], None]] = {
     "leases tell no order": _leases_tell_no_order,
     "tickets have secrets": _tickets_have_secrets,
     "runs are confirmed": _runs_are_confirmed,
+    "tickets have groups": _tickets_have_groups,
+    "leases have groups": _leases_have_groups,
+    "questions may be loose": _questions_may_be_loose,
+    "rounds are closed": _rounds_are_closed,
+    "one process computes": _one_process_computes,
+    "respondents have groups": _respondents_have_groups,
 }
 """Every change since mixsense 0.2.0, in the order in which they are made. A name that was released stays for ever.
 

@@ -9,8 +9,20 @@ from typing import Any
 from mixsense.arrays import Array
 from mixsense.studies.storage.access import Access, as_vector
 from mixsense.studies.storage.scatter import TicketName
-from mixsense.studies.storage.storage import is_out
-from mixsense.studies.storage.tables import answers, ends, leases, queries, rounds, sa, tickets, unconfirmed
+from mixsense.studies.storage.tables import (
+    answers,
+    closed,
+    computing,
+    ends,
+    leases,
+    loose,
+    queries,
+    rounds,
+    sa,
+    tickets,
+    unconfirmed,
+)
+from mixsense.studies.storage.turns import TURN, answered, holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,12 @@ class Counts:
     at_high: int
     end: str | None
     unconfirmed: int
+    least: int | None
+    waiting: int
+    """Answers, late and extra ones, that the next round will be computed with besides those of the current one."""
+    closed: bool
+    computing: bool
+    groups: int
 
 
 class Reports:
@@ -57,20 +75,26 @@ class Reports:
 
         used = sa.not_(answers.c.surplus)
         at = [answers.c.value <= low, answers.c.value >= high] if low is not None else [sa.false(), sa.false()]
-        before = sa.select(sa.func.coalesce(sa.func.sum(rounds.c.size), 0))
-        handed = sa.select(sa.func.count(tickets.c.slot.distinct()))
+        distinct = (
+            sa.select(tickets.c.round, tickets.c.slot).where(tickets.c.study == self._study).distinct().subquery()
+        )
+        late = answered(loose.c.study == self._study, loose.c.came.is_(None)).subquery()
+        known = answers.c.answer_group.distinct()
         columns = {
-            "answered": count(answers, used, answers.c.round == last),
-            "handed": handed.where(tickets.c.study == self._study, tickets.c.round == last),
-            "out": count(leases, leases.c.round == last, is_out(now, lease)),
+            "answered": count(answers, used, answers.c.round == last, answers.c.slot < rounds.c.size),
+            "handed": sa.select(sa.func.count()).select_from(distinct),
+            "out": count(leases, leases.c.round == last, holds(leases, now, lease)),
             "total": count(answers, used),
             "surplus": count(answers, answers.c.surplus),
             "tickets": count(tickets),
-            "earlier": before.where(rounds.c.study == self._study, rounds.c.round < last),
             "at_low": count(answers, used, at[0]),
             "at_high": count(answers, used, at[1]),
             "end": sa.select(ends.c.status).where(ends.c.study == self._study),
             "unconfirmed": count(unconfirmed),
+            "waiting": sa.select(sa.func.count()).select_from(late),
+            "closed": count(closed, closed.c.round == last),
+            "computing": count(computing, holds(computing, now, TURN)),
+            "groups": sa.select(sa.func.count(known)).where(answers.c.study == self._study, used),
         }
         wanted = [statement.scalar_subquery().label(name) for name, statement in columns.items()]
         with self._access.reading() as connection:
@@ -85,15 +109,20 @@ class Reports:
                 out=found.out,
                 total=found.total,
                 surplus=found.surplus,
-                expired=found.tickets - int(found.earlier) - found.handed,  # beyond the first of each question
+                expired=found.tickets - found.handed,  # beyond the first of each question
                 at_low=found.at_low,
                 at_high=found.at_high,
                 end=found.end,
                 unconfirmed=found.unconfirmed,
+                least=None if found.least is None else int(found.least),
+                waiting=found.waiting,
+                closed=bool(found.closed),
+                computing=bool(found.computing),
+                groups=found.groups,
             )
 
     def answered(self) -> list[dict[str, Any]]:
-        """Return every answer in the order of the design: ticket, round, x, answer, surplus."""
+        """Return every answer in the order of the design: ticket, round, x, answer, surplus, group."""
         order = answers.c.round, answers.c.slot, answers.c.surplus, answers.c.ticket
         secret = sa.select(tickets.c.secret).where(tickets.c.study == self._study, tickets.c.ticket == answers.c.ticket)
         wanted = sa.select(answers, secret.scalar_subquery().label("secret"))
@@ -107,6 +136,7 @@ class Reports:
                     "x": x(row.round, row.slot),
                     "answer": float(row.value),
                     "surplus": row.surplus,
+                    "group": row.answer_group,
                 }
                 for row in found
             ]
@@ -125,4 +155,5 @@ class Reports:
         repeats = {row.round: row.repeats for row in connection.execute(self._of(rounds))}
         rows = connection.execute(self._of(queries))
         x = {(row.round, row.query): as_vector(row.x, self._n) for row in rows}
-        return lambda number, slot: x[number, slot // repeats[number]]
+        asked = {(row.round, row.slot): row.query for row in connection.execute(self._of(loose))}
+        return lambda number, slot: x[number, asked.get((number, slot), slot // repeats[number])]

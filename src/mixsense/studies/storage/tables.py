@@ -1,10 +1,12 @@
 """What a study stores: the problem, the queries, the answers. No name, no address, no time of an answer.
 
 Problems, rounds, queries, tickets, answers and ends are appended and never changed, but for the end of a study whose
-answers turn out not to be trusted. Unconfirmed runs come and go, and so do leases: each says, in whole minutes, until
-when a question that was handed out is waited for, and is removed with the answer. All that may be known about who
-answered is a number that some answers have in common. Tickets and answers are kept by random numbers, without the
-hidden row numbers of SQLite, and are written again among others: see `scatter`. `mixsense.studies` explains the words.
+answers turn out not to be trusted, and answers that came too late for the end. Unconfirmed runs come and go, and so do
+leases: each says, in whole minutes, until when a question that was handed out is waited for, and is removed with the
+answer, or when its round is closed. All that may be known about who answered is a number that some answers have in
+common; the salt that makes it of a respondent's token goes when the study ends. Tickets and answers are kept by random
+numbers, without the hidden row numbers of SQLite, and are written again among others: see `scatter`. `mixsense.studies`
+explains the words.
 
 A change of a table needs an entry in `migrations.MIGRATIONS`, and new columns stand last, where the change puts them.
 """
@@ -22,13 +24,17 @@ __all__ = [
     "METADATA",
     "TABLES_OF_A_STUDY",
     "answers",
+    "closed",
+    "computing",
     "ends",
     "leases",
+    "loose",
     "migrations",
     "of_study",
     "queries",
     "rounds",
     "sa",
+    "salts",
     "schema",
     "studies",
     "tickets",
@@ -101,9 +107,11 @@ tickets = sa.Table(
     _number("round"),
     _number("slot"),  # query × repeats + repeat
     _maybe("secret"),  # random, the other part of the id; NULL where an older mixsense counted
+    _maybe("answer_group"),  # of whom the question was handed to; NULL: nobody said who asks
     sqlite_with_rowid=False,
 )
 sa.Index("mixsense_tickets_slot", tickets.c.study, tickets.c.round, tickets.c.slot)
+sa.Index("mixsense_tickets_group", tickets.c.study, tickets.c.answer_group)
 
 leases = sa.Table(
     "mixsense_leases",
@@ -112,6 +120,43 @@ leases = sa.Table(
     _key("round"),
     _key("slot"),
     _number("until"),  # whole minutes
+    _maybe("answer_group"),  # of who holds the question
+    sqlite_with_rowid=False,
+)
+
+loose = sa.Table(
+    "mixsense_loose",  # questions that no round waits for: extra ones, and those that were out when theirs was closed
+    METADATA,
+    _key("study"),
+    _key("round"),
+    _key("slot"),  # of an extra question: random, and beyond those of the round
+    _number("query"),
+    _maybe("came"),  # the round with whose answers its answer was given to the method; NULL: not yet
+    sqlite_with_rowid=False,
+)
+
+closed = sa.Table(
+    "mixsense_closed",  # rounds whose answers were given to the method, or are just being given
+    METADATA,
+    _key("study"),
+    _key("round"),
+    sqlite_with_rowid=False,
+)
+
+computing = sa.Table(
+    "mixsense_computing",  # who computes the next round; removed with that round
+    METADATA,
+    _key("study"),
+    _number("holder"),  # random
+    _number("until"),  # whole minutes
+    sqlite_with_rowid=False,
+)
+
+salts = sa.Table(
+    "mixsense_salts",  # what makes groups of respondents' tokens; removed when the study ends
+    METADATA,
+    _key("study"),
+    sa.Column("salt", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -153,7 +198,9 @@ unconfirmed = sa.Table(
     sqlite_with_rowid=False,
 )
 
-TABLES_OF_A_STUDY = (unconfirmed, ends, answers, leases, tickets, queries, rounds, studies)
+TABLES_OF_A_STUDY = (
+    *(unconfirmed, computing, salts, ends, answers, leases, loose, tickets, closed, queries, rounds, studies),
+)
 """Every table with rows of a study."""
 
 

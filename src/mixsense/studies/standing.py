@@ -1,0 +1,74 @@
+"""Where a study stands, made of what is stored of it."""
+
+from __future__ import annotations
+
+import json
+
+from mixsense.errors import BudgetError, MixsenseError, ModelError, OracleError
+from mixsense.recovery import Recovery
+from mixsense.rounds import TOO_MANY_AT_AN_END
+from mixsense.studies.cautions import PROMISES, UNCONFIRMED
+from mixsense.studies.records import StudyProgress
+from mixsense.studies.storage.reports import Counts
+
+GAVE_UP = {kind.__name__: kind for kind in (ModelError, BudgetError, OracleError)}
+"""The errors with which a study ends, by their names."""
+
+
+def standing(
+    name: str, c: Counts, max_queries: int | None, gamma: float | None, answer_range: tuple[float, float] | None
+) -> StudyProgress:
+    """Return where a study stands, of what was counted in its database."""
+    return StudyProgress(
+        name=name,
+        state=state_of(c),
+        status="uncertain" if c.unconfirmed and c.end in PROMISES else c.end,
+        round=c.round + 1,
+        label=c.label,
+        size=c.size,
+        answered=c.answered,
+        out=c.out,
+        open=_open(c),
+        total=c.total,
+        max_queries=max_queries,
+        gamma=gamma,
+        surplus=c.surplus,
+        expired=c.expired,
+        groups=c.groups,
+        warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *_at_the_ends(c, answer_range)),
+    )
+
+
+def state_of(c: Counts) -> str:
+    """Return the state of a study; see `mixsense.studies.records.STATES`."""
+    if c.end is not None:
+        return "failed" if c.end == "failed" else "ended"
+    if c.computing:
+        return "computing"
+    enough = c.size if c.least is None or _open(c) else c.least - c.waiting
+    if c.closed or c.answered >= enough:
+        return "ready"
+    return "asking" if _open(c) else "waiting"
+
+
+def _open(c: Counts) -> int:
+    return 0 if c.closed else c.size - c.answered - c.out
+
+
+def _at_the_ends(c: Counts, answer_range: tuple[float, float] | None) -> tuple[str, ...]:
+    if answer_range is None:
+        return ()
+    return tuple(
+        f"{hits / c.total:.0%} of the answers are {bound:g}, the {end} end of their range: what lies beyond is cut "
+        "off, and the estimates lean to the middle; give a wider scale, or narrower ranges of the features"
+        for hits, bound, end in zip((c.at_low, c.at_high), answer_range, ("lower", "upper"), strict=True)
+        if hits > TOO_MANY_AT_AN_END * c.total
+    )
+
+
+def stored_end(status: str, text: str) -> Recovery | MixsenseError:
+    """Return the result of a study that has ended, or the error with which the method gave up."""
+    if status != "failed":
+        return Recovery.from_json(text)
+    why = json.loads(text)
+    return GAVE_UP[why["error"]](str(why["message"]))

@@ -1,0 +1,238 @@
+"""How a study's questions are handed out, each time in one transaction: until the study has ended there is one."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mixsense.arrays import Array
+from mixsense.studies.storage.access import Access, as_vector
+from mixsense.studies.storage.choosing import Layout, drawn, for_one
+from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
+from mixsense.studies.storage.tables import answers, ends, leases, loose, queries, rounds, sa, tickets
+from mixsense.studies.storage.turns import Current, Turns, holds
+
+SHUFFLED = 256
+"""Questions are handed out in a random order within blocks of this many, which no file keeps. Taste."""
+EXTRA = 2**61
+"""Slots of extra questions are drawn from here to twice this: random, so that they tell no order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One hand-out of a question: its name, the query (n,), and whom the question is meant for.
+
+    Tickets of a round with the same `unit` want one respondent.
+    """
+
+    name: TicketName
+    x: Array
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody asks for."""
+
+    count: int
+    """How many questions at most."""
+    in_order: bool = False
+    """In the order of the design; otherwise it is random, and stored nowhere: who was the third to take a question does
+    not tell which one it was."""
+    group: int | None = None
+    """The number of who asks."""
+    patient: bool = False
+    """Who asks waits where all questions are out; others get extra ones."""
+    advance: bool = True
+    """Who asks computes the next round if it is due."""
+
+
+class Questions:
+    """The questions of one study with n features.
+
+    Parameters
+    ----------
+    access : Access
+        The study.
+    turns : Turns
+        Who computes the next round.
+    n : int
+        Number of features.
+    most : int or None
+        `max_queries`: no more questions than these are asked for an answer that is to be used.
+    """
+
+    def __init__(self, access: Access, turns: Turns, n: int, most: int | None) -> None:
+        self._access = access
+        self._study = access.study
+        self._of = access.of
+        self._turns = turns
+        self._n = n
+        self._most = most
+
+    def hand_out(self, wanted: Wanted, now: float, lease: float) -> list[Ticket] | None:
+        """Lease questions of the current round: new ones first, then those whose lease ran out, then extra ones.
+
+        Parameters
+        ----------
+        wanted : Wanted
+            How many, and for whom.
+        now, lease : float
+            The time, and how long a question is waited for, in minutes.
+
+        Returns
+        -------
+        list of Ticket or None
+            None if the next round is to be computed, and it is the turn of who asks.
+        """
+        with self._access.writing() as connection:
+            if connection.execute(self._of(ends)).first():
+                return []
+            current = self._turns.current(connection)
+            slots: list[int] = []
+            if not current.closed:
+                slots = self._fresh(connection, current, wanted)
+                if len(slots) < wanted.count:
+                    slots += self._lapsed(connection, current, now, lease, wanted, wanted.count - len(slots))
+            if slots:
+                asked = [slot // current.repeats for slot in slots]
+                return self._handed(connection, current, slots, wanted.group, asked, math.ceil(now + lease))
+            due = wanted.advance and self._turns.is_due(connection, current, wanted.patient)
+            if due and self._turns.claim(connection, current, now):
+                return None
+            return [] if wanted.patient else self._extra(connection, current, wanted, math.ceil(now + lease))
+
+    def _fresh(self, connection: sa.Connection, current: Current, wanted: Wanted) -> list[int]:
+        """Return slots that were never handed out; a window of them is used up before the next one begins."""
+        here = tickets.c.study == self._study, tickets.c.round == current.number
+        regular = *here, tickets.c.slot < current.size
+        layout = Layout(current.repeats, current.block)
+        mine = [slot for slot in self._mine(connection, current, wanted.group) if slot < current.size]
+        with self._access.undamaged():
+            last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*here)).scalar_one()
+            if last is not None and int(last) >= current.size:  # there are extra questions
+                last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*regular)).scalar_one()
+            start = 0 if last is None else int(last) // SHUFFLED * SHUFFLED
+
+        def chosen(low: int, high: int, count: int) -> list[int]:
+            within = sa.select(tickets.c.slot).where(*here, tickets.c.slot >= low, tickets.c.slot < high)
+            handed = set(connection.execute(within).scalars())
+            free = [slot for slot in range(low, high) if slot not in handed and slot not in found]
+            if wanted.group is None:
+                return drawn(free, count, wanted.in_order)
+            return for_one(free, count, [*mine, *found], {layout.unit(slot) for slot in handed}, layout)
+
+        found = list[int]()
+        while len(found) < wanted.count and start < current.size:
+            found += chosen(start, min(current.size, start + SHUFFLED), wanted.count - len(found))
+            start += SHUFFLED
+        if len(found) < wanted.count:  # a respondent, or an older program, passes over what is left of a window
+            handed = sa.select(sa.func.count(tickets.c.slot.distinct())).where(*regular)
+            if connection.execute(handed).scalar_one() + len(found) < current.size:
+                found += chosen(0, current.size, wanted.count - len(found))
+        return found
+
+    def _mine(self, connection: sa.Connection, current: Current, group: int | None) -> list[int]:
+        """Return the slots of the round that the respondent was handed before."""
+        if group is None:
+            return []
+        here = tickets.c.study == self._study, tickets.c.answer_group == group, tickets.c.round == current.number
+        return sorted(connection.execute(sa.select(tickets.c.slot).where(*here)).scalars())
+
+    def _lapsed(
+        self, connection: sa.Connection, current: Current, now: float, lease: float, wanted: Wanted, count: int
+    ) -> list[int]:
+        """Return slots that are out, and whose lease has run out."""
+        over = leases.c.round == current.number, sa.not_(holds(leases, now, lease))
+        again = self._of(leases, *over).order_by(leases.c.slot).limit(max(count, SHUFFLED))
+        with self._access.undamaged():
+            back = [int(row.slot) for row in connection.execute(again)]
+        return drawn(back, count, wanted.in_order)
+
+    def _handed(
+        self,
+        connection: sa.Connection,
+        current: Current,
+        slots: Sequence[int],
+        group: int | None,
+        asked: Sequence[int],
+        until: int | None,
+    ) -> list[Ticket]:
+        """Write tickets for slots that ask these queries, and leases that end then, if anything is waited for."""
+        where = [{"study": self._study, "round": current.number, "slot": slot, "answer_group": group} for slot in slots]
+        if until is not None:
+            out = leases.c.study == self._study, leases.c.round == current.number, leases.c.slot.in_(slots)
+            connection.execute(leases.delete().where(*out))
+            connection.execute(leases.insert(), [{**row, "until": until} for row in _by_slot(where)])
+        given = [new_ticket() for _ in slots]
+        rows = [{**w, "ticket": t.number, "secret": t.secret} for w, t in zip(where, given, strict=True)]
+        insert_scattered(connection, tickets, rows)
+        here = queries.c.round == current.number, queries.c.query.in_(asked)
+        unit = Layout(current.repeats, current.block).unit
+        with self._access.undamaged():
+            x = {row.query: as_vector(row.x, self._n) for row in connection.execute(self._of(queries, *here))}
+            return [Ticket(t, x[i], unit(slot)) for t, i, slot in zip(given, asked, slots, strict=True)]
+
+    def _extra(self, connection: sa.Connection, current: Current, wanted: Wanted, until: int) -> list[Ticket]:
+        """Hand out questions where there is none that is waited for.
+
+        A method that goes on without some answers takes others, too: extra ones, to queries of the round, while the
+        budget has room for them. Otherwise what is out is handed out a second time, and the first answer counts; where
+        nothing is out either, the next round is just being computed, and what is asked is not used.
+        """
+        mine = self._mine(connection, current, wanted.group)
+        count = wanted.count if current.least is not None else 0
+        if self._most is not None:
+            count = min(count, self._most - self._asked_for(connection))
+        if count > 0:
+            had = self._queries_of(connection, current, mine)
+            every = range(current.size // current.repeats)
+            asked = drawn([query for query in every if query not in had] or every, count)
+            slots = [EXTRA + secrets.randbelow(EXTRA) for _ in asked]
+            self._insert_loose(connection, current, slots, asked)
+            return self._handed(connection, current, slots, wanted.group, asked, None)
+        own = answers.c.round == current.number, answers.c.slot < current.size, sa.not_(answers.c.surplus)
+        there = set(connection.execute(sa.select(answers.c.slot).where(answers.c.study == self._study, *own)).scalars())
+        out = [slot for slot in range(current.size) if slot not in there]
+        slots = drawn([slot for slot in out if slot not in mine] or out or range(current.size), wanted.count)
+        asked = [slot // current.repeats for slot in slots]
+        return self._handed(
+            connection, current, slots, wanted.group, asked, until if out and not current.closed else None
+        )
+
+    def _asked_for(self, connection: sa.Connection) -> int:
+        """Return how many answers were asked for: those of all rounds, and extra ones."""
+        sizes = sa.select(sa.func.sum(rounds.c.size)).where(rounds.c.study == self._study)
+        extra = sa.select(sa.func.count()).where(loose.c.study == self._study, loose.c.slot >= EXTRA)
+        return int(connection.execute(sizes).scalar_one()) + int(connection.execute(extra).scalar_one())
+
+    def _queries_of(self, connection: sa.Connection, current: Current, slots: Sequence[int]) -> set[int]:
+        """Return the queries that some slots ask."""
+        here = loose.c.study == self._study, loose.c.round == current.number, loose.c.slot.in_(slots)
+        extra = connection.execute(sa.select(loose.c.query).where(*here)).scalars()
+        return {*extra, *(slot // current.repeats for slot in slots if slot < current.size)}
+
+    def _insert_loose(
+        self, connection: sa.Connection, current: Current, slots: Sequence[int], asked: Sequence[int]
+    ) -> None:
+        """Note extra questions; those of the round are written again with them, so that no place tells their order."""
+        here = loose.c.study == self._study, loose.c.round == current.number
+        before = [dict(row._mapping) for row in connection.execute(sa.select(loose).where(*here))]
+        connection.execute(loose.delete().where(*here))
+        row = {"study": self._study, "round": current.number, "came": None}
+        new = [{**row, "slot": slot, "query": query} for slot, query in zip(slots, asked, strict=True)]
+        connection.execute(loose.insert(), _by_slot([*before, *new]))
+
+    def release(self, group: int | None = None) -> int:
+        """Let every lease run out now, or those of one respondent; returns how many."""
+        mine = () if group is None else (leases.c.answer_group == group,)
+        with self._access.writing() as connection:
+            over = leases.update().where(leases.c.study == self._study, leases.c.until > 0, *mine).values(until=0)
+            return int(connection.execute(over).rowcount)
+
+
+def _by_slot(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: int(row["slot"]))
