@@ -148,7 +148,7 @@ def test_the_shares_say_how_many_models_are_planned_for():
 
 def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     plan = ms.plan(100, 5, sigma=0.0, gap=2.0, per_person=10)
-    assert [row.method for row in plan] == ["printed", "noiseless"]
+    assert [row.method for row in plan] == ["printed", "noiseless", "coloring", "polynomial", "steps"]
     used = []
     for seed in range(20):
         oracle = ms.SimulatedOracle(ms.random_pair(100, 5, 2.0, seed=seed), 0.0, seed=[seed, 1])
@@ -157,8 +157,42 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     assert abs(np.mean(used) - plan["noiseless"].queries) < 12.2
     assert ms.plan(100, 5, sigma=0.0, gap=2.0, budget=400)["noiseless"].gamma == 0.0
     assert [r.queries for r in ms.plan(100, 5, sigma=0.0, gap=2.0, gamma=1.5)] == [r.queries for r in plan]  # exact
-    with pytest.raises(ms.InvalidInput, match="takes 371 answers on average; give at least 389"):
-        ms.plan(100, 5, sigma=0.0, gap=2.0, budget=300)
+    assert ms.plan(100, 5, sigma=0.0, gap=2.0, budget=300)["noiseless"].note == "needs about 371 answers"
+    with pytest.raises(ms.InvalidInput, match="too small for every method without noise; give at least"):
+        ms.plan(100, 5, sigma=0.0, gap=2.0, budget=30)
+
+
+@pytest.mark.parametrize(("models", "shares"), [(2, None), (3, None), (2, (0.7, 0.3))])
+def test_without_noise_the_predecessors_are_planned_for_nine_runs_of_ten(models, shares):
+    plan = ms.plan(100, 5, sigma=0.0, gap=2.0, models=models, weights=shares)
+    assert (plan["noiseless"].queries is None) == (models != 2 or shares is not None)
+    for name, given in (
+        ("coloring", {"method": "coloring"}),
+        ("polynomial", {"method": "polynomial"}),
+        ("steps", {"method": "polynomial", "design": "steps"}),
+    ):
+        used = []
+        for seed in range(10):
+            vectors = ms.random_models(models, 100, 5, 2.0, seed=seed)
+            oracle = ms.SimulatedOracle(vectors, 0.0, shares, seed=[seed, 1], exact=name == "polynomial")
+            given |= {"k": 5, "models": models, "weights": shares, "seed": [seed, 2]}
+            used.append(ms.recover(oracle, 100, sigma=0.0, **given).queries)
+        # Nine of ten on average: 7 or more of 10 with probability 0.99.
+        assert np.sum(np.array(used) <= plan[name].queries) >= 7, (name, used)
+        assert plan[name].queries < 2.5 * np.mean(used), (name, used)
+        assert "assumes" in plan[name].note
+
+
+def test_with_a_step_the_methods_for_a_grid_are_planned():
+    assert len(ms.plan(**USUAL, gamma=0.1)) == 5
+    plan = ms.plan(100, 5, sigma=0.5, gap=10.0, gamma=0.45, step=1.0, per_person=10)
+    assert [row.method for row in plan][-2:] == ["coloring", "lattice"]
+    assert plan["frugal"].queries < plan["lattice"].queries < plan["coloring"].queries
+    assert plan["lattice"].people == -(-plan["lattice"].queries // 10)
+    three = ms.plan(100, 5, sigma=0.5, gap=10.0, gamma=0.45, step=1.0, models=3)
+    assert (three["coloring"].queries, three["coloring"].note) == (None, "with noise for two models only")
+    far = ms.plan(100, 5, sigma=5.0, gap=10.0, gamma=0.45, step=1.0)
+    assert (far["lattice"].queries, far["lattice"].note[:29]) == (None, "noise of more than 2 steps: a")
 
 
 # -- the refusals ----------------------------------------------------------------------------------------
@@ -199,8 +233,8 @@ def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
         ({"weights": (0.01, 0.99)}, "a share below 0.02 cannot be told from outliers"),
         ({"weights": "estimate"}, "a plan needs the shares that you expect"),
         ({"weights": (0.7, 0.7)}, "weights sum to 1.4"),
-        ({"sigma": 0.0, "weights": (0.7, 0.3)}, "the noiseless scheme assumes equal shares"),
-        ({"sigma": 0.0, "models": 3}, "only two models are planned without noise"),
+        ({"step": 0.0}, "step is 0; it must be above 0"),
+        ({"step": True}, "step is True; it must be a number"),
         ({"models": 1}, "models is 1; it must be at least 2: a plan is for 2 to 6 models"),
         ({"models": 7}, "models is 7; it must be at most 6: a plan is for 2 to 6 models"),
         ({"models": "auto"}, "models is 'auto'; it must be a whole number: a plan is for 2 to 6 models"),

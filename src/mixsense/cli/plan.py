@@ -29,11 +29,14 @@ def plan_command(
     eta: Annotated[
         float, typer.Option(help="Allowed probability of failure of the paper's method (certified: 0.05).")
     ] = DEFAULTS["eta"],
+    step: Annotated[
+        float | None, typer.Option(help="What all coefficients are multiples of; adds the methods that need a grid.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Say how many answers each method needs for a precision γ; or, with --budget, which γ to expect."""
     from mixsense.planning.plan import plan
 
     given: Any = shares(weights)
-    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given, models)
+    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given, models, step)
     typer.echo(table.to_json() if as_json else str(table))

@@ -24,11 +24,12 @@ from mixsense.figures.estimators import ESTIMATORS
 from mixsense.figures.figure import Cell, Data, Figure, Row, style
 from mixsense.figures.many_models import MANY
 from mixsense.figures.phase import PHASE
+from mixsense.figures.predecessors import PREDECESSORS
 from mixsense.figures.recoveries import BATCHES_OF_100, BATCHES_OF_600
 from mixsense.progress import Count
 from mixsense.sweeps.processes import on_cores
 
-FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHASE, MANY)
+FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHASE, MANY, PREDECESSORS)
 Work = tuple[int, int, Cell]
 """Number of a figure, place of a cell in it, and the cell."""
 SCALES = ("full", "quick", "tiny")

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mixsense.checks import as_int
+from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
-from mixsense.planning import costs
+from mixsense.planning import costs, predecessors
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
 from mixsense.planning.inputs import (
     LARGEST_RATIO,
@@ -41,6 +41,7 @@ def plan(
     per_person: int | None = None,
     weights: Weights | str | None = None,
     models: int | None = None,
+    step: float | None = None,
 ) -> Plan:
     """Say how many answers each method needs for a precision γ; or, with a budget, which γ to expect.
 
@@ -65,11 +66,14 @@ def plan(
     models : int, optional
         Number L of models that you expect: as many as there are shares, or 2. Only two are calibrated: for more, the
         rows of the frugal method are rough, scaled by what the limits say, and the paper's rows are empty.
+    step : float, optional
+        If all coefficients are multiples of a known number: it, for the rows of the methods that make use of it.
 
     Returns
     -------
     Plan
-        A table with the rows "theorem", "paper", "frugal", "certified", "tagged"; at σ = 0 "printed" and "noiseless".
+        A table with the rows "theorem", "paper", "frugal", "certified", "tagged" and, with `step`, "coloring" and
+        "lattice"; at σ = 0 "printed", "noiseless", "coloring", "polynomial" and "steps". Each says what it assumes.
 
     Examples
     --------
@@ -82,13 +86,15 @@ def plan(
     True
     """
     numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
-    check_numbers(numbers | {"per_person": per_person})
+    check_numbers(numbers | {"per_person": per_person, "step": step})
     models = planned_models(models, weights)
     problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights, models=models)
     k, sigma, shares = expected(problem)
     gap = checked_gap(gap)
     if budget is not None:
         budget = as_int("budget", budget, 1, "the number of answers that can be had")
+    if step is not None:
+        step = as_float("step", step, "what all coefficients are multiples of", 0.0, strict=True)
     if per_person is not None:
         per_person = as_int("per_person", per_person, 1, "the number of answers that one person gives")
     if (problem.gamma is None) == (budget is None) and sigma:
@@ -105,6 +111,7 @@ def plan(
         "per_person": per_person,
         "weights": shares,
         "models": models,
+        "step": step,
     }
     if sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
@@ -114,7 +121,9 @@ def plan(
         rows = _for_precision(setting, sigma, problem.gamma, per_person)
     else:
         rows = _for_budget(setting, sigma, budget or 1, per_person)
-    return Plan(inputs, rows, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
+    grid = predecessors.rows_with_noise(setting.n, k, sigma, step, setting.shares)
+    more = tuple(predecessors.row(name, needed, note, budget, per_person) for name, needed, note in grid)
+    return Plan(inputs, rows + more, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,31 +242,29 @@ def _smallest(cost: Callable[[float], int], budget: int, high: float) -> float:
 
 
 def _without_noise(problem: Problem, budget: int | None, per_person: int | None) -> tuple[Row, ...]:
-    if problem.models != 2:
-        raise InvalidInput(
-            f"sigma is 0 and models {problem.models}: only two models are planned without noise; give the "
-            "smallest noise that you expect",
-            models=problem.models,
-        )
-    if problem.weights not in (None, EQUAL, costs.TWO):
-        raise InvalidInput(
-            f"weights is {problem.weights}: the noiseless scheme assumes equal shares; leave weights out"
-        )
+    """Rows for exact vectors: the paper's appendix for two models of equal shares, the predecessors for any."""
+    models = problem.models if isinstance(problem.models, int) else 2
+    shares, k = as_shares(problem.weights, models), problem.k or 1
+    two = models == 2 and problem.weights in (None, EQUAL, costs.TWO)
     rows = []
     for name in ("printed", "noiseless"):
-        needed = enough = costs.noiseless(problem.n, problem.k or 1, PRACTICAL, printed=name == "printed")
+        needed = enough = costs.noiseless(problem.n, k, PRACTICAL, printed=name == "printed")
         if name == "noiseless":  # (needed + 1)/4 queries with 3 ± √2 answers each
             enough += math.ceil(NINE_OF_TEN * math.sqrt((needed + 1) / 2))
-        if budget is None or enough <= budget:
+        if not two:
+            rows.append(Row(name, None, None, None, "planned for two models of equal shares"))
+        elif budget is None or enough <= budget:
             rows.append(Row(name, needed, 0.0, _people(needed, per_person), NOTES[name]))
         else:
             rows.append(Row(name, None, None, None, f"needs about {needed:,} answers"))
-    if rows[-1].queries is None:
+    before = predecessors.without_noise(problem.n, k, shares)
+    rows += [predecessors.row(name, n, predecessors.note(name), budget, per_person) for name, n in before.items()]
+    if all(row.queries is None for row in rows):
+        least = min(before["steps"], enough if two else before["coloring"])
         raise InvalidInput(
-            f"budget is {budget}: too small for the noiseless scheme, which takes {needed} answers on average; "
-            f"give at least {enough}",
+            f"budget is {budget}: too small for every method without noise; give at least {least}",
             budget=budget,
-            needed=enough,
+            needed=least,
         )
     return tuple(rows)
 

@@ -54,7 +54,7 @@ def coloring(
     all; two models with Gaussian noise, Θ(K polylog n). REMEMBERED, not checked against the text: bins, the ratio and
     summation checks, the order of the decoder's steps, the grid. Differs from what is remembered: (1) real queries,
     w_j = (j + 1)/n in place of complex roots; (2) each position is in one bin of every layer, a random partition, in
-    place of d bins drawn from all, so that layers can be added; (3) decoding is tried from 0.6 of the layers on, and
+    place of d bins drawn from all, so that layers can be added; (3) decoding is tried from 0.4 of the layers on, and
     layers are added one by one; (4) colours are peeled one after the other from the largest component that has no owner
     yet, so that two components of one vector are no harm; (5) the three queries of a bin are asked equally often, and
     more often if a share is small; (6) the certificate: every single answer, not only the consistent triples, is a

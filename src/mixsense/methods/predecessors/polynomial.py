@@ -108,10 +108,8 @@ class _Cell:
         self.lost = bits_lost(self.start, self.ratio, n, k, rng)
         self.queries = np.empty((2 * k, n), dtype=object)
         for i in range(2 * k):
-            point, power = self.start * self.ratio**i, Fraction(1)
-            for j in range(n):
-                self.queries[i, j] = power
-                power *= point
+            point = self.start * self.ratio**i
+            self.queries[i] = [point**j for j in range(n)]  # a power of a fraction has nothing to cancel
 
     def decode(self, values: list[list[Fraction]]) -> list[Vector] | None:
         """Return the vector of each column of the sorted values, if all have one."""

@@ -35,12 +35,12 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
     vectors = np.zeros((L, n))
 
     def result(status: str, warnings: list[str]) -> Recovery:
-        wanted = problem.models if isinstance(problem.models, int) else L
-        if status == "certified" and L < wanted and L > 1:
-            status, warnings = "uncertain", [f"models is {wanted}, but the answers to one query show {L}"]
+        told = problem.models if isinstance(problem.models, int) else L
+        if status == "certified" and L < told and L > 1:
+            status, warnings = "uncertain", [f"models is {told}, but the answers to one query show {L}"]
         single = L == 1 and status == "certified"
         return Recovery(
-            vectors=np.tile(vectors, (wanted, 1)) if L == 1 else vectors.copy(),
+            vectors=np.tile(vectors, (told, 1)) if L == 1 else vectors.copy(),
             status="single" if single else status,
             error_bound=0.0 if status == "certified" else math.inf,
             sigma=0.0,
@@ -48,9 +48,9 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
             | {"m": [len(b) for b in sides]},
         )
 
-    target = first
+    wanted, fitted = np.full(L, first), np.zeros(L, np.intp)  # measurements before the next fit, and at the last one
     while True:
-        while (missing := max(target - len(b) for b in sides)) > 0:
+        while (missing := int(max(wanted[a] - len(sides[a]) for a in range(L)))) > 0:
             V = gaussian(max(missing, math.ceil(L * missing * tuning.EAGER)), n, rng)
             asked = yield Round(u + tuning.STEP * V, label="small steps", estimate=lambda: result("budget", []))
             owner, value = _tagged(asked.answers, base)
@@ -58,17 +58,15 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
             for a in range(L):
                 rows[a] = np.concatenate([rows[a], V[owner == a]])
                 sides[a] = np.concatenate([sides[a], value[owner == a]])
-        if all([_explains(vectors[a], rows[a], sides[a], tuning.CHECKED) for a in range(L)]):
+        wrong = [a for a in range(L) if not _explains(vectors[a], rows[a], sides[a], tuning.CHECKED)]
+        if not wrong:
             return result("certified", [])
-        if target > n + tuning.CHECKED:
-            return result(
-                "uncertain", ["n measurements of each vector do not fit one: the answers are not linear in x"]
-            )
-        for a in range(L):
-            vectors[a] = _solved(rows[a], sides[a])
-        target = max(target, *map(len, sides)) + tuning.CHECKED
-        if not _sparse(vectors, sides):
-            target = min(math.ceil((1 + tuning.MORE) * target), n + tuning.CHECKED + 1)
+        if max(fitted[a] for a in wrong) >= n:
+            return result("uncertain", ["n measurements of a vector do not fit one: the answers are not linear in x"])
+        for a in wrong:
+            vectors[a], fitted[a] = _solved(rows[a], sides[a]), len(sides[a])
+            known = fitted[a] >= n or tuning.DETERMINED * np.count_nonzero(vectors[a]) < fitted[a]
+            wanted[a] = fitted[a] + (tuning.CHECKED if known else math.ceil(tuning.MORE * fitted[a]))
 
 
 def _base(u: Array, problem: Problem) -> Method[Array]:
@@ -120,9 +118,3 @@ def _explains(vector: Array, rows: Array, side: Array, last: int) -> bool:
     """Whether a vector predicts the last measurements, which it was not made of."""
     misses = np.abs(rows[-last:] @ vector - side[-last:])
     return bool(misses.max() <= tuning.PREDICTED * np.abs(side).max())
-
-
-def _sparse(vectors: Array, sides: list[Array]) -> bool:
-    """Whether each vector has so few coefficients that its measurements determine it."""
-    counts = (vectors != 0).sum(axis=1)
-    return all(tuning.DETERMINED * count < len(side) for count, side in zip(counts, sides, strict=True))

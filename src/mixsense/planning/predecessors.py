@@ -1,0 +1,102 @@
+"""How many answers the paper's predecessors take, and which of them apply."""
+
+from __future__ import annotations
+
+import math
+
+from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.density import Design, design_for
+from mixsense.methods.predecessors.grid import answers_to_read
+from mixsense.methods.registry import ENTRIES
+from mixsense.planning.table import Row
+from mixsense.problem import Weights
+
+OF_DESIGN = 0.75
+"""The part of its design's answers within which nine of ten runs of Mixed-Coloring end. Swept: on seeds 0 to 11 of
+n = 500, K = 50 and n = 600, K = 60, L = 3: 0.56 to 0.59 on average, 0.73 to 0.80 at most."""
+MORE_STEPS = 1.6
+"""Answers of small steps over L times the measurements to begin with, for nine of ten runs. Swept: as `OF_DESIGN`."""
+MORE_ROWS = 1.15
+"""Answers of the lattice over those of the rows to begin with, for nine of ten runs. Swept: as `OF_DESIGN`."""
+EQUAL_SHARES = 1e-9
+"""Shares that differ by less are equal. A numerical guard."""
+
+STEPS = "steps"
+"""The row of method="polynomial" with design="steps"."""
+
+
+def note(name: str) -> str:
+    """Return how a row's method is called, and what it assumes."""
+    if name == STEPS:
+        return 'method="polynomial", design="steps"; assumes no noise, sparse vectors'
+    return f'method="{name}"; assumes {ENTRIES[name].assumes}'
+
+
+def without_noise(n: int, k: int, shares: Weights) -> dict[str, int]:
+    """Return the answers for exact vectors, in nine of ten runs, of each predecessor without noise.
+
+    Examples
+    --------
+    >>> without_noise(100, 5, (0.5, 0.5))
+    {'coloring': 405, 'polynomial': 43, 'steps': 135}
+    """
+    L, least = len(shares), min(shares)
+    heard_all = sum(1 / (i * least) for i in range(1, L + 1)) / L if L > 1 else 1.0
+    once = math.ceil(heard_all * L) if L > 1 else 1  # answers until a query has shown all values, on average
+    rows = math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
+    return {
+        "coloring": _layers(design_for(L, least), L * k, 3),
+        "polynomial": math.ceil(2 * k * once * math.sqrt(2)),
+        STEPS: math.ceil(MORE_STEPS * min(rows, n) / least) + once,
+    }
+
+
+def with_noise(n: int, k: int, noise: float, models: int) -> dict[str, int]:
+    """Return the answers for exact vectors on a grid, in nine of ten runs; `noise` is in units of the step.
+
+    Examples
+    --------
+    >>> with_noise(100, 5, 0.5, 3)
+    {'lattice': 2865}
+    """
+    rows = math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
+    repeats = answers_to_read(models, noise, tuning.UNHEARD)
+    found = {"lattice": math.ceil(MORE_ROWS * (2 * rows * repeats + models * tuning.ANCHOR_CARE * noise**2))}
+    if models == 2:
+        repeats = answers_to_read(2, noise, tuning.ROBUST_RISK, tuning.ROBUST_CARE)
+        design = Design(repeats, tuning.ROBUST_LAYERS, tuning.ROBUST_BINS)
+        queries = 2 * (1 + math.ceil(math.log2(max(n, 2))) + tuning.CHECK_ROWS) - 1
+        found = {"coloring": _layers(design, 2 * k, queries)} | found
+    return found
+
+
+def _layers(design: Design, total: int, queries: int) -> int:
+    """Return the answers of Mixed-Coloring with this many queries a bin."""
+    width = max(design.bins * total / design.layers, tuning.FEWEST_BINS)
+    return math.ceil(OF_DESIGN * design.layers * width) * queries * design.repeats
+
+
+def rows_with_noise(
+    n: int, k: int, sigma: float, step: float | None, shares: Weights
+) -> list[tuple[str, int | None, str]]:
+    """Return name, answers and note of each predecessor with noise; without a number the note says what is missing."""
+    if step is None:
+        return []
+    if sigma > tuning.MOST_NOISE * step:
+        why = f"noise of more than {tuning.MOST_NOISE:g} steps: a grid is of no help"
+        return [(name, None, why) for name in ("coloring", "lattice")]
+    if max(shares) - min(shares) > EQUAL_SHARES:
+        return [(name, None, "assumes equal shares") for name in ("coloring", "lattice")]
+    needed = with_noise(n, k, sigma / step, len(shares))
+    others = {"coloring": "with noise for two models only"}
+    return [
+        (name, needed.get(name), note(name) if name in needed else others[name]) for name in ("coloring", "lattice")
+    ]
+
+
+def row(name: str, queries: int | None, text: str, budget: int | None, per_person: int | None) -> Row:
+    """Return the row of a method that is exact or not; None if the budget is too small for it."""
+    if queries is not None and budget is not None and queries > budget:
+        return Row(name, None, None, None, f"needs about {queries:,} answers; {text}")
+    people = None if queries is None or per_person is None else -(-queries // per_person)
+    return Row(name, queries, None if queries is None else 0.0, people, text)
