@@ -57,11 +57,13 @@ def recover(
         Allowed probability of failure.
     method : str or callable
         "frugal" (our own; README has what it saves), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
-        all) or "noiseless" (σ = 0); or a generator function of your own, see docs/methods.md.
+        all) or "noiseless" (σ = 0); the paper's predecessors "coloring", "polynomial" and "lattice", see
+        docs/predecessors.md; or a generator function of your own, see docs/methods.md.
     models : int or "auto"
         How many vectors there are. "auto" finds as many as the answers support, from 1 to 6, with "frugal"; the
-        paper's methods take 2 then, and "noiseless" what the distinct answers show. A number insists: if the answers
-        support another one, the status is "uncertain", or "single" with equal rows. See docs/models.md.
+        paper's methods take 2 then, "noiseless" and the predecessors what the distinct answers show. A number
+        insists: if the answers support another one, the status is "uncertain", or "single" with equal rows. See
+        docs/models.md.
     weights : sequence of float or str, optional
         Shares of the vectors, "equal" or "estimate". Left out they are estimated by "frugal"; the paper's methods
         assume equal ones.
@@ -93,7 +95,9 @@ def recover(
         "theory"; `decoder`, what makes a sparse vector of its measurements, "basis_pursuit" or a function
         (A, b, radius) whose result has the vector as `value`, or its name as ``module:function``: with one of your own
         no error bound is known. "paper" and "single": `batch`, a fixed number of answers to each query. "paper":
-        `pairs`, "pivot" or "all".
+        `pairs`, "pivot" or "all". "coloring": `step`, what all coefficients are multiples of (with noise); `bins`;
+        `rateless`, False to ask those only. "polynomial": `design`, "powers" or "steps"; `printed`; `m`. "lattice":
+        `step`, `m`, `batch`.
 
     Returns
     -------
