@@ -17,6 +17,7 @@ from mixsense.oracles.template import Answer, Body
         ('{"x": "$x"}', None, {"x": [1.5, 2.0]}),
         ('"$x"', None, [1.5, 2.0]),
         ({"a": ["$x[1]", {"b": "$x[0]"}], "c": None}, None, {"a": [2.0, {"b": 1.5}], "c": None}),
+        ({"in": "$nonzero"}, None, {"in": [[0, 1.5], [1, 2.0]]}),
         ({"in": "$features", "price": "$$5"}, ["milk", "sugar"], {"in": {"milk": 1.5, "sugar": 2.0}, "price": "$5"}),
         ({"m": "$features.milk", "s": "$features.sugar %"}, ["milk", "sugar %"], {"m": 1.5, "s": 2.0}),
     ],
@@ -130,3 +131,10 @@ def test_an_answer_that_is_nested_deeply_is_refused(depth):
 def test_wrong_paths_are_refused(path):
     with pytest.raises(ms.InvalidInput, match="path of the answer"):
         Answer(path)
+
+
+def test_a_sparse_query_is_sent_without_its_zeros():
+    x = np.zeros(1000)
+    x[[3, 500]] = 0.5, -2.0
+    assert Body({"x": "$nonzero"}).fill(x) == b'{"x": [[3, 0.5], [500, -2.0]]}'
+    Body({"x": "$nonzero"}).check(1000)

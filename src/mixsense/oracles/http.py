@@ -36,9 +36,9 @@ class HTTPOracle:
         The address. Only its host is contacted, and those in `hosts` if a redirect (307, 308) leads there. ``env:NAME``
         in its path or query stands for an environment variable; a path with what looks like a secret is refused.
     body : str, dict or list
-        The JSON body, with placeholders for the query: "$x" (list of numbers), "$x[0]", "$features" (name: number),
-        "$features.NAME", "$id" (a fresh random id). See `mixsense.oracles.template.Body`. ``env:NAME`` in a text
-        stands for an environment variable.
+        The JSON body, with placeholders for the query: "$x" (list of numbers), "$x[0]", "$nonzero", "$features"
+        (name: number), "$features.NAME", "$id" (a fresh random id). See `mixsense.oracles.template.Body`. ``env:NAME``
+        in a text stands for an environment variable.
     answer : str
         Where the number is in the JSON answer, such as ``result.score`` or ``outputs[0]``; "" if it is the answer.
     headers : mapping, optional

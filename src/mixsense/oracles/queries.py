@@ -15,6 +15,11 @@ from mixsense.rounds import is_sparse
 
 NEEDED = "give (q, n), one row of finite numbers for each query"
 """What queries are."""
+PLACEHOLDERS = (
+    '"$x" (all numbers), "$x[0]" (one), "$nonzero" ([position, number] of those that are not 0), "$features" '
+    '(name: number), "$features.NAME" (one), "$id" (a fresh id)'
+)
+"""The placeholders that a body may hold, as messages list them."""
 
 
 def as_queries(queries: ArrayLike, repeats: int) -> tuple[Array, int]:

@@ -14,13 +14,10 @@ from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.units import feature_names
+from mixsense.oracles.queries import PLACEHOLDERS
 from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random, names_a_secret
 from mixsense.rounds import LARGEST_ANSWER
 
-PLACEHOLDERS = (
-    '"$x" (all numbers), "$x[0]" (one), "$features" (name: number), "$features.NAME" (one), "$id" (a fresh id)'
-)
-"""The placeholders that a body may hold, as messages list them."""
 _ONE = re.compile(r"\$x\[(\d{1,9})\]")
 _STEP = re.compile(r'\.?([^.\[\]"]+)|\[(\d{1,9})\]|\["([^"]*)"\]')
 
@@ -29,8 +26,9 @@ class Body:
     """A JSON body in which placeholders stand for the query.
 
     A placeholder is a whole JSON string: ``"$x"`` becomes the list of numbers, ``"$x[0]"`` the first of them,
-    ``"$features"`` the object name → number, ``"$features.strength"`` one number by its name, ``"$id"`` a fresh random
-    id (a new caller at every question). A text that begins with a dollar is written ``"$$…"``.
+    ``"$nonzero"`` the list of [position, number] of those that are not 0, ``"$features"`` the object name → number,
+    ``"$features.strength"`` one number by its name, ``"$id"`` a fresh random id (a new caller at every question). A
+    text that begins with a dollar is written ``"$$…"``.
 
     Parameters
     ----------
@@ -136,7 +134,7 @@ class Body:
 
     def _entry(self, word: str) -> int | None:
         """Return which entry of the query a placeholder stands for; None for all of them."""
-        if word == "$x" or (word == "$features" and self.features):
+        if word in ("$x", "$nonzero") or (word == "$features" and self.features):
             return None
         one = _ONE.fullmatch(word)
         if one:
@@ -167,6 +165,8 @@ class Body:
         entry = self._entry(node)
         if entry is not None:
             return numbers[entry]
+        if node == "$nonzero":
+            return [[j, number] for j, number in enumerate(numbers) if number]
         return numbers if node == "$x" or not self.features else dict(zip(self.features, numbers, strict=True))
 
 
