@@ -12,6 +12,7 @@ from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import degree, design_for, heard, unowned
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
+from mixsense.methods.predecessors.robust import Signs
 from mixsense.methods.predecessors.triples import Ratio
 
 
@@ -327,3 +328,21 @@ def test_restriction_coefficients_on_a_grid():
         assert r.status == "uncertain", method
         assert "off the grid" in r.diagnostics["warnings"][0]
     assert_others_recover(vectors)
+
+
+def test_a_coefficient_in_bins_that_could_not_be_read_is_not_passed_over():
+    """With noise a bin may be left out; the certificate asks that every position is in one that was read."""
+    layers, code = Layers(40), Signs(40, 1.0, 0.3, np.random.default_rng(0))
+    layers.add(4, np.random.default_rng(1))
+    assert code.unread(layers) == 40
+    zeros = 0.3 * np.random.default_rng(2).standard_normal((4, len(code.signatures), 30))
+    assert code.measured(zeros) == []
+    assert code.unread(layers) == 0
+    zeros[2, 0] += np.resize([-3.0, 3.0], 30)  # the first row alone shows two models: no sum fits
+    code.measured(zeros)
+    assert code.unread(layers) == int((layers.bin_of[0] == 2).sum()) > 0
+
+
+def test_lattice_refuses_another_number_of_models_than_there_are():
+    with pytest.raises(ms.ModelError, match="fall into 3 clusters, but models is 2"):
+        recover(on_grid(3, 60, 3, seed=1), 0.3, method="lattice", k=3, step=1.0, models=2)

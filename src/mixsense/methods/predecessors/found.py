@@ -28,6 +28,9 @@ class Reading(Code, Protocol):
     def left(self, answers: list[Array], colours: list[Colour], layers: Layers) -> Array:
         """Return the answers that are no colour's; with noise the zeros that are read and that no colour makes."""
 
+    def unread(self, layers: Layers) -> int:
+        """Return how many positions are in no bin that could be read: a coefficient there would not have shown."""
+
     def doubts(self) -> list[str]:
         """Return what speaks against the readings as such."""
 
@@ -100,8 +103,8 @@ class Found:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was heard is explained: the certificate."""
-        return not self.decoded.unexplained and self.rows()[1] == 0
+        """Whether everything that was heard is explained, and every position was heard of: the certificate."""
+        return not self.decoded.unexplained and self.rows()[1] == 0 and not self.reading.unread(self.layers)
 
     @property
     def finished(self) -> bool:
@@ -167,6 +170,8 @@ class Found:
                 f"that was found, and {len(decoded.unowned)} coefficients of an unknown owner: ask more bins "
                 "(rateless=True), or give the shares if they differ"
             )
+        elif unread := self.reading.unread(self.layers):
+            texts.append(f"{unread} positions are in no bin that could be read: ask more bins (rateless=True)")
         return texts
 
 

@@ -115,6 +115,11 @@ def _anchor(problem: Problem, noise: float, step: float, rng: np.random.Generato
         enough = tries >= tuning.AUTO_ANCHORS if models is None else best is not None and len(best.means) >= models
         if best is not None and enough:
             break
+    if best is not None and models is not None and len(best.means) > models:
+        raise ModelError(
+            f"the answers to one query fall into {len(best.means)} clusters, but models is {models}: give models="
+            f"{len(best.means)}, or 'auto'; if shares or noise are not as said, use method='frugal'"
+        )
     if best is None:
         raise ModelError(
             f"no query of {tuning.ANCHORS} had answers that fall into clusters of noise {problem.sigma:g}: sigma is "

@@ -33,7 +33,8 @@ def robust(
     summation check. Derived here, everything else: (1) a random sign row, one row for each bit of the index, four
     random sign rows that check it, and the sums of the first with each other row; (2) the likeliest whole means, from
     the likeliest real ones; (3) a row belongs to the first one's order if exactly one of two pairings has the sum's
-    means, else the bin is left out; (4) bins that two complete vectors do not explain are asked again.
+    means, else the bin is left out; (4) bins that two complete
+    vectors do not explain are asked again; (5) the certificate asks that every position is in a bin that was read.
     """
     step = check_grid(problem, step, "coloring")
     if problem.models not in (AUTO, MODELS):
@@ -60,6 +61,7 @@ class Signs:
         self.signatures = np.vstack([self.signs, self.signs[0] + self.signs[1:]])  # (2P − 1, n)
         self._misfit: dict[int, float] = {}
         self._zeros: set[int] = set()
+        self._read: set[int] = set()
 
     def column(self, position: int) -> Array:
         """Return the signature of a position, (P,)."""
@@ -91,8 +93,10 @@ class Signs:
         values = np.concatenate([base, ordered], axis=1)  # (bins, P, 2)
         self._misfit |= dict(enumerate(misfit.sum(axis=1).tolist(), first))
         self._zeros -= set(range(first, first + bins))
+        self._read -= set(range(first, first + bins))
         for i in np.flatnonzero(clear.all(axis=1)):
             number = first + int(i)
+            self._read.add(number)
             for z in values[i].T:
                 if z.any():
                     found.append(Measured(number, z * self.step, self.step / 4))
@@ -103,6 +107,13 @@ class Signs:
     def left(self, answers: list[Array], colours: list[Colour], layers: Layers) -> Array:
         """Return a 0 for each bin that one model has no coefficient in, if every colour has one there."""
         return np.zeros(sum(all(number in colour.sums for colour in colours) for number in self._zeros))
+
+    def unread(self, layers: Layers) -> int:
+        """Return how many positions have been in bins only that were left out."""
+        seen = np.zeros(self.n, dtype=np.bool_)
+        for bin_of, first in zip(layers.bin_of, layers.first, strict=False):
+            seen |= np.isin(bin_of.astype(np.intp) + first, list(self._read))
+        return int((~seen).sum())
 
     def doubts(self) -> list[str]:
         """Say if the answers lie between the multiples of the step."""

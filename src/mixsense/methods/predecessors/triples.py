@@ -71,6 +71,10 @@ class Ratio:
                 "method='frugal' takes noise of any size"
             )
 
+    def unread(self, layers: Layers) -> int:
+        """Return 0: a model is heard in some of a position's bins, but for a probability far below rounding."""
+        return 0
+
     def doubts(self) -> list[str]:
         """Return nothing: answers without noise are read exactly."""
         return []
