@@ -28,13 +28,15 @@ def robust(
 ) -> Method[Recovery]:
     """Recover two sparse vectors whose coefficients are multiples of `step` from noisy answers; see `coloring`.
 
-    Notes ----- READ (abstract): two models, Gaussian noise, Θ(K polylog n). REMEMBERED: the grid; per bin Θ(log n)
-    queries that code signs and indices; the two means of each by EM, rounded to the grid; sum queries in place of the
-    summation check. Derived here, everything else: (1) a random sign row, one row for each bit of the index, four
-    random sign rows that check it, and the sums of the first with each other row; (2) the likeliest whole means, from
-    the likeliest real ones; (3) a row belongs to the first one's order if exactly one of two pairings has the sum's
-    means, else the bin is left out; (4) bins that two complete
-    vectors do not explain are asked again; (5) the certificate asks that every position is in a bin that was read.
+    Notes
+    -----
+    READ (abstract): two models, Gaussian noise, Θ(K polylog n). REMEMBERED: the grid; per bin Θ(log n) queries that
+    code signs and indices; the two means of each by EM, rounded to the grid; sum queries in place of the summation
+    check. Derived here, everything else: (1) a random sign row, one row for each bit of the index, four random sign
+    rows that check it, and the sums of the first with each other row; (2) the likeliest whole means, from the likeliest
+    real ones; (3) a row belongs to the first one's order if exactly one of two pairings has the sum's means, else the
+    bin is left out; (4) bins that two complete vectors do not explain are asked again; (5) the certificate asks that
+    every position is in a bin that was read.
     """
     step = check_grid(problem, step, "coloring")
     if problem.models not in (AUTO, MODELS):
