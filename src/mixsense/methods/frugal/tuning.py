@@ -63,12 +63,12 @@ long, and ten times less with the second."""
 LONGEST_STEP = 10.0
 """Queries within this many steps of the point are steps. Derived: a normal entry is never beyond it."""
 FROM_THE_EDGE = 0.99
-"""In a box, points of exact answers are this far from the middle at most, so that steps stay inside. Taste: never swept."""
+"""In a box, points of exact answers are this far from the middle at most, so that steps stay inside. Taste: unswept."""
 CLUSTER_WIDTH = 5.0
 """Neighbouring answers around the point that are further apart than this many steps times the largest answer are from
 different models. Taste: those of one model spread over about three."""
 PLAIN_QUERIES = 6
-"""Plain queries at the start: they tell the scale of the answers, and verify the models later on. Taste: never swept."""
+"""Plain queries at the start: they tell the scale of the answers, and verify the models later. Taste: never swept."""
 PLAIN_SHARE = 0.1
 """This share of the other queries is plain, to verify the models. Taste: never swept."""
 LEAST_EXACT_STAGE = 4

@@ -50,10 +50,12 @@ def lattice(
         "certified" if every row that was kept is exactly the vectors'. ``diagnostics["dropped"]`` are the rows whose
         means could not be sorted by model.
 
-    Notes ----- READ (abstract): more than two models with noise; Gaussian mixtures and error-correcting codes as
-    tools. REMEMBERED, not checked against the text: queries of whole numbers, so that all means are on the grid; ±1
-    rows; alignment by a query of random whole numbers from a box and its combination with each row; rows that cannot
-    be aligned are erased. Derived here, everything else: (1) one anchor of entries −20 … 20 for all rows, drawn again
+    Notes
+    -----
+    READ (abstract): more than two models with noise; Gaussian mixtures and error-correcting codes as tools.
+    REMEMBERED, not checked against the text: queries of whole numbers, so that all means are on the grid; ±1 rows;
+    alignment by a query of random whole numbers from a box and its combination with each row; rows that cannot be
+    aligned are erased. Derived here, everything else: (1) one anchor of entries −20 … 20 for all rows, drawn again
     until the answers to it fall into clusters; (2) the likeliest whole means as a set with repetition, of equal
     shares; (3) a row is kept if its means and the anchor's add up to those of their sum in exactly one way; (4) basis
     pursuit, with a column of its own for the error of each row if need be, rounding to the grid, and a check of every
