@@ -2,9 +2,9 @@
 
     python benchmarks/fit.py [--section flexmix|shares|tone|large] [--seeds 20] [--first 1000] [--markdown docs/fit.md]
 
-flexmix is R's: `apt-get install r-cran-flexmix` on Debian. Where there is no Rscript with it, that section is skipped and
-says so. Seeds 0 to 3 chose the constants of `mixsense.fitting.tuning`; those from 1000 on show what they do. The exit
-code is 1 if something that is promised does not hold.
+flexmix is R's: `apt-get install r-cran-flexmix` on Debian. Where there is no Rscript with it, that section is skipped
+and says so. Seeds 0 to 3 chose the constants of `mixsense.fitting.tuning`; those from 1000 on show what they do. The
+exit code is 1 if something that is promised does not hold.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def compare(say, seeds):
         return True
     kept = True
     say(
-        "| n | k | models | rows | error: mixsense | flexmix | ratio | at most | CPU s: mixsense | flexmix | ratio | right number by itself | |"
+        "| n | k | models | rows | error: mixsense | flexmix | ratio | at most | CPU s: mixsense | flexmix | ratio "
+        "| right number by itself | |"
     )
     say("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for n, k, L, N in SETTINGS:
@@ -114,7 +115,8 @@ def compare(say, seeds):
             f"| {'kept' if good else 'MISSED'} |"
         )
     say(
-        f"Medians of {len(seeds)} seeds from {seeds[0]} on; the worst ℓ2 error of the models, CPU seconds. Time: at most {TIME}."
+        f"Medians of {len(seeds)} seeds from {seeds[0]} on; the worst ℓ2 error of the models, CPU seconds. "
+        f"Time: at most {TIME}."
     )
     return kept
 
@@ -134,7 +136,8 @@ def unequal(say, seeds):
         exact = sum(error < 0.01 for error in errors)
         kept &= exact == len(seeds) or k == 50
         say(
-            f"| {k} | {N:,} | {models} | {exact} of {len(seeds)} | {max(errors):.4f} | {np.median(seconds):.2f} | {'kept' if exact == len(seeds) else 'MISSED'} |"
+            f"| {k} | {N:,} | {models} | {exact} of {len(seeds)} | {max(errors):.4f} | {np.median(seconds):.2f} "
+            f"| {'kept' if exact == len(seeds) else 'MISSED'} |"
         )
     say("n = 50, four models at distance 5, σ = 0.01.")
     return kept
@@ -160,12 +163,13 @@ def tone(say, _):
 
 
 def large(say, _):
-    """A million rows and 20 columns, three models: memory of a process that draws the table and fits it."""
+    """Fit a million rows and 20 columns, three models: memory of a process that draws the table and fits it."""
     done = subprocess.run([sys.executable, __file__, "--child"], capture_output=True, text=True, check=True)
     error, seconds, peak, data = map(float, done.stdout.split())
     good = peak <= 4 * data and error < 0.05
     say(
-        f"1,000,000 rows × 20 columns, 3 models: {peak / 1e6:.0f} MB at most, {peak / data:.1f} × the data (4 at most), "
+        f"1,000,000 rows × 20 columns, 3 models: {peak / 1e6:.0f} MB at most, {peak / data:.1f} × the data (4 at "
+        f"most), "
         f"{seconds:.0f} s of CPU, error {error:.4f}. {'Kept' if good else 'MISSED'}."
     )
     return good
