@@ -37,6 +37,7 @@ def recover(
     intercept: bool = False,
     scale: Any = None,
     block: int = DEFAULTS["block"],
+    promise: str = DEFAULTS["promise"],
     **options: Any,
 ) -> Recovery:
     """Recover the hidden vectors behind an oracle.
@@ -89,6 +90,9 @@ def recover(
     block : int
         This many consecutive queries go to one respondent, with method "frugal": their answers share a hidden model,
         and label each other. The oracle has to know of it, as `SimulatedOracle` and studies do; see docs/methods.md.
+    promise : str
+        What "certified" means with "frugal". "any": the error is at most γ with probability 1 − η whatever the vectors
+        are, sparse or not. "typical": only if what was not seen is like what was seen; it takes fewer answers.
     **options
         What the method takes besides. "frugal": `steer`, False for plain Gaussian queries; in a box `design`, "corners"
         or "gaussian". "paper", "single" and "noiseless": `m`, the number of queries; `constants`, "practical" or
@@ -145,6 +149,7 @@ def recover(
         intercept,
         scale,
         block,
+        promise,
         options,
     )
     try:

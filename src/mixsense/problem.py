@@ -33,6 +33,8 @@ AUTO = "auto"
 """As many models as the answers support."""
 EQUAL, ESTIMATE = "equal", "estimate"
 """What shares can be called, besides numbers."""
+ANY, TYPICAL = "any", "typical"
+"""What a certificate is about: any coefficients, or those that were not found are like those that were."""
 NONE = "none"
 """How files and the command line, which have no None, say it."""
 
@@ -72,6 +74,7 @@ class Problem:
     intercept: bool = False
     scale: Any = None
     block: int = 1
+    promise: str = ANY
     options: Mapping[str, Any] = field(default_factory=dict)
     limit: float | None = None
     sigmas: tuple[float, ...] | None = None
@@ -118,6 +121,12 @@ class Problem:
             if self.models not in (AUTO, len(self.sigmas)):
                 raise InvalidInput(f"sigma has {len(self.sigmas)} entries, models is {self.models}: give one a model")
             put("models", len(self.sigmas))
+        if self.promise not in (ANY, TYPICAL):
+            raise InvalidInput(
+                f'promise is {shown(self.promise)}: give "{ANY}" (certified for any vectors) or "{TYPICAL}" (what was '
+                "not seen is like what was; fewer answers)",
+                promise=self.promise,
+            )
         put("options", _options(self.options))
         if self.intercept and self.box is None:
             raise InvalidInput("intercept=True needs the range of each feature: give box=[(low, high), ...]")

@@ -55,6 +55,16 @@ def of_shape(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     return found
 
 
+def interval_of(value: Any, shape: tuple[int, ...]) -> Array:
+    """Return intervals, (low, high) each; ends that are not known are infinite."""
+    found = as_reals("interval", value, f"give an array of shape {shape}", finite=False)
+    if found.shape != shape:
+        raise InvalidInput(f"interval has shape {found.shape}; it must be {shape}, to go with the vectors")
+    if not (found[..., 0] <= found[..., 1]).all():
+        raise InvalidInput("an interval ends before it begins: give (low, high) for each coefficient")
+    return found
+
+
 def story_of(diagnostics: Any) -> dict[str, Any]:
     """Return the diagnostics, with texts as keys, and the warnings as texts."""
     if not isinstance(diagnostics, dict) or not all(isinstance(key, str) for key in diagnostics):

@@ -33,7 +33,7 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     ----------
     recovery : Recovery
         What is drawn, in orange, a row for each of the L vectors: the coefficients that its table would list; with grey
-        bars of ±1.96 standard errors, and the names of at most 40 coefficients, where it has them. The vectors are
+        bars of the 95 % intervals, and the names of at most 40 coefficients, where it has them. The vectors are
         numbered as in the table, and have their shares beside the numbers.
     truth : (L, n) array_like, optional
         The true vectors: drawn in green on the left, the recovered ones on the right in their best order. One recovered
@@ -77,9 +77,10 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         last: Axes = column[len(vectors) - 1]
         _name_places(last, recovery.names, found.shape[1])
         last.tick_params(labelbottom=True)
-    if recovery.stderr is not None:
+    ends = _ends(recovery)
+    if ends is not None:
         for axes, i in zip(grid[:, -1], order, strict=False):
-            _bars(axes, found[i], 1.96 * recovery.stderr[i])
+            _bars(axes, ends[i])
     for axes in grid[:, 0]:
         axes.set_ylabel("value")
     title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
@@ -120,10 +121,19 @@ def _stems(axes: Any, vector: Array, places: Index, colour: str) -> None:
     axes.set_xlim(-1, len(vector))
 
 
-def _bars(axes: Any, vector: Array, half: Array) -> None:
-    places = np.flatnonzero(np.isfinite(half) & (half > 0))
-    cap = 2 if len(vector) <= MOST_NAMES else 0
-    axes.errorbar(places, vector[places], half[places], fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
+def _ends(recovery: Recovery) -> Array | None:
+    """Return the 95 % intervals that are drawn, (L, n, 2): the recovery's own, or those of its standard errors."""
+    if recovery.interval is not None or recovery.stderr is None:
+        return recovery.interval
+    half = 1.96 * recovery.stderr
+    return np.stack([recovery.vectors - half, recovery.vectors + half], axis=2)
+
+
+def _bars(axes: Any, ends: Array) -> None:
+    places = np.flatnonzero(np.isfinite(ends).all(axis=1) & (np.ptp(ends, axis=1) > 0))
+    cap = 2 if len(ends) <= MOST_NAMES else 0
+    middle, half = ends[places].mean(axis=1), np.ptp(ends[places], axis=1) / 2
+    axes.errorbar(places, middle, half, fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
 
 
 def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_int, as_vectors, shown
 from mixsense.errors import InvalidInput
-from mixsense.recovery.fields import known_or, names_of, noise_of, of_shape, shares_of, story_of
+from mixsense.recovery.fields import interval_of, known_or, names_of, noise_of, of_shape, shares_of, story_of
 from mixsense.recovery.statuses import STATUSES
 from mixsense.recovery.stored import as_json, fields_of, no_result, read
 from mixsense.recovery.tables import as_html, as_table, as_text, error_text
@@ -61,6 +61,9 @@ class Recovery:
     covariance : (L, p, p) array or None
         Covariance of the errors of each model's p coefficients, the intercept last if there is one; where it is known
         and short enough to keep.
+    interval : (L, n, 2) array or None
+        95 % interval of each coefficient, where the method has one, for those that were not found, too; infinite where
+        nothing is known. A coefficient in `vectors` is shrunk to 0 where it is doubtful, its interval is not.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Recovery:
     names: tuple[str, ...] | None = None
     weights_stderr: Array | None = None
     covariance: Array | None = None
+    interval: Array | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -107,6 +111,8 @@ class Recovery:
         ):
             if getattr(self, name) is not None:
                 put(name, of_shape(name, getattr(self, name), shape))
+        if self.interval is not None:
+            put("interval", interval_of(self.interval, (L, n, 2)))
         put("diagnostics", story_of(self.diagnostics))
         if self.names is not None:
             put("names", names_of(self.names, n))

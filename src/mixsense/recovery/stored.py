@@ -37,6 +37,7 @@ def as_json(recovery: Recovery) -> str:
                 "intercept_stderr": _plain(recovery.intercept_stderr),
                 "names": _plain(recovery.names),
                 "covariance": _plain(recovery.covariance),
+                "interval": _plain(recovery.interval),
             }
         )
     except (TypeError, ValueError, RecursionError) as error:
@@ -82,6 +83,7 @@ def fields_of(data: dict[str, Any]) -> dict[str, Any]:
         "names": data.get("names"),
         "weights_stderr": _numbers_or_none("weights_stderr", data.get("weights_stderr"), 1),
         "covariance": _numbers_or_none("covariance", data.get("covariance"), 3),
+        "interval": _ends(_numbers_or_none("interval", data.get("interval"), 3)),
     }
 
 
@@ -133,4 +135,15 @@ def _numbers(name: str, value: Any, depth: int, null: bool = False) -> Any:
 
 
 def _numbers_or_none(name: str, value: Any, depth: int) -> Any:
-    return None if value is None else _numbers(name, value, depth, null=name.endswith("stderr"))
+    unknown = name.endswith("stderr") or name == "interval"
+    return None if value is None else _numbers(name, value, depth, null=unknown)
+
+
+def _ends(value: Any) -> Any:
+    """Return intervals whose ends that are not known are infinite again."""
+    if value is None:
+        return None
+    found = np.array(value, dtype=np.float64)
+    if found.ndim != 3 or found.shape[2] != 2:
+        raise ValueError(f"interval has shape {found.shape}")
+    return np.where(np.isnan(found), [-math.inf, math.inf], found)

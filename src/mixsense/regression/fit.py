@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixsense.arrays import Array, Index
+from mixsense.arrays import Array, Index, Mask
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.em import EM
@@ -37,8 +37,6 @@ class Fit:
     """Model and position of the s coefficients that are in."""
     covariance: Array
     """(s, s), of the coefficients that are in."""
-    tail_energy: Array
-    """(L,), sum of squares of all coefficients that are out; 0 unless it is significant."""
     weights: Array
     """(L,), shares of the models."""
     sigma: float
@@ -47,8 +45,6 @@ class Fit:
     """Penalised log-likelihood."""
     rate: float
     """Share of the coefficients in the working set that are non-zero, among all."""
-    rate_correction: float
-    """What the rate is multiplied by to count those that may be non-zero outside the working set."""
     answers: float
     """How many answers it was fitted to."""
     route: str = ""
@@ -67,6 +63,11 @@ class Fit:
     def noise(self) -> float | Array:
         """The noise of all models or, (L,), of each: what a likelihood takes."""
         return self.sigma if self.sigmas is None else self.sigmas
+
+    @property
+    def found(self) -> Mask:
+        """(L, n), the coefficients that are in the support."""
+        return self.inclusion > tuning.SUPPORT_PROBABILITY
 
     def explained(self, data: Data) -> Explained:
         """Say how the models explain answers."""
@@ -142,12 +143,12 @@ def finish(em: EM, route: str = "") -> Fit:
     route : str
         Where the start came from.
     """
-    everywhere, t2, G = em.marginals()
+    everywhere, _, G = em.marginals()
     found, J = em.laplace()
-    return _assemble(em, everywhere, found, J, G, _tail_energy(t2, G, everywhere.inclusion), route)
+    return _assemble(em, everywhere, found, J, G, route)
 
 
-def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Array, tail: Array, route: str) -> Fit:
+def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Array, route: str) -> Fit:
     """Put the working set, found jointly, among all other coefficients, known one at a time."""
     columns = em.columns
     beta, square, inclusion = np.zeros_like(em.beta), everywhere.square.copy(), everywhere.inclusion.copy()
@@ -163,8 +164,6 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
     stderr = np.sqrt(variance)
     stderr[support] = np.sqrt(np.maximum(np.diag(covariance), variance[support]))
     loglik = float(em.here.explained(found.mean, em.weights, em.sigma).loglik.sum())
-    unwatched = float(np.delete(everywhere.inclusion, columns, axis=1).sum())
-    vectors = em.L + tuning.RATE_PRIOR_VECTORS  # the rate is a share of all of their coefficients
     return Fit(
         beta=beta,
         inclusion=inclusion,
@@ -174,7 +173,6 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         stderr=stderr,
         support=support,
         covariance=covariance,
-        tail_energy=tail,
         weights=em.weights,
         sigma=em.typical_sigma,
         scale=em.data.scale,
@@ -182,21 +180,5 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.extra),
         rate=em.rate,
         answers=em.N,
-        rate_correction=1 + unwatched / (em.rate * vectors * em.n),
         route=route,
     )
-
-
-def _tail_energy(t2: Array, G: Array, inclusion: Array) -> Array:
-    """Return the sum of squares of the coefficients that are out, unbiased: Σ (t² − 1)/G; 0 unless it is significant.
-
-    Models that are only approximately sparse show here.
-    """
-    known = G > 1e-9 * G.max()
-    out, G = (inclusion < tuning.SUPPORT_PROBABILITY) & known, np.where(known, G, 1.0)
-    energy = np.where(out, (t2 - 1) / G, 0).sum(axis=1)
-    noise = np.sqrt(np.where(out, 2 / G**2, 0).sum(axis=1))  # its standard error
-    if energy.sum() < tuning.TAIL_SIGNIFICANCE * float(np.linalg.norm(noise)):
-        return np.zeros(len(energy))
-    tail: Array = np.maximum(energy, 0.0) + tuning.TAIL_CAUTION * noise
-    return tail

@@ -104,13 +104,12 @@ LEAST_INFORMATION = 0.02
 """Untagged answers are taken to have at least this share of the information of tagged ones, in every direction.
 Taste: never swept. Away from a maximum of the likelihood the observed information may be negative."""
 
-# What may have been missed, and evidence.
+CHUNK_OF_COLUMNS = 2_000_000
+"""Steps in all coefficients are computed this many entries of the queries at a time. Taste: 16 MB, a processor's cache.
+"""
 
-TAIL_SIGNIFICANCE = 1.5
-"""The energy of all coefficients outside the support counts if it is this many standard errors above 0.
-Taste: never swept."""
-TAIL_CAUTION = 0.5
-"""Where the energy outside the support counts, this many of its standard errors are added to it. Taste: never swept."""
+# Evidence.
+
 COUNTED_PROBABILITY = 0.01
 """The size of a one-model fit is the sum of the inclusion probabilities above this.
 Taste: never swept. A fit of several models sums over its working set instead."""

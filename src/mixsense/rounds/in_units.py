@@ -26,7 +26,15 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
         stderr = None if r.stderr is None else r.stderr / scale
         story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
         story[HALF_RANGES] = units.half.tolist()
-        return replace(r, vectors=r.vectors / scale, stderr=stderr, error_bound=r.error_bound * gain, diagnostics=story)
+        interval = None if r.interval is None else r.interval / scale[:, None]
+        return replace(
+            r,
+            vectors=r.vectors / scale,
+            stderr=stderr,
+            interval=interval,
+            error_bound=r.error_bound * gain,
+            diagnostics=story,
+        )
 
     asked: Any = None
     while True:

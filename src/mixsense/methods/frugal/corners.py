@@ -77,7 +77,8 @@ class Box:
             return best_of(
                 lambda: self.draw(q, rng), lambda Z: gain(self.coded.rows(Z), fit), tuning.CORNERS_TO_CHOOSE_FROM
             )
-        delta, sigma = fit.beta[0] - fit.beta[1], fit.sigma
+        # What was not found keeps its random signs, so that the answers say how much of it there may be.
+        delta, sigma = np.where(fit.found.any(axis=0), fit.beta[0] - fit.beta[1], 0.0), fit.sigma
         offset, slope = (float(delta[0]), delta[1:]) if self.coded.level else (0.0, delta)
         Z = self.draw(q, rng)
         if self.design == "gaussian" or not slope.any():

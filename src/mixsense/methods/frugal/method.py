@@ -11,7 +11,6 @@ import numpy as np
 
 from mixsense.errors import InvalidInput
 from mixsense.features.units import Coded
-from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
@@ -19,7 +18,7 @@ from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
 from mixsense.methods.frugal.model_checks import StageChecks
-from mixsense.methods.frugal.queries import next_queries
+from mixsense.methods.frugal.queries import first_queries, next_queries
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
 from mixsense.methods.frugal.sizes import enough_of, first_batch, next_size, start_size
@@ -82,7 +81,7 @@ def frugal(
         return found
     if answers.N < budget:
         q = start_size(first, budget - answers.N, gamma)
-        queries = inside.with_middles(inside.draw(q, rng), rng) if inside else gaussian(q, n, rng)
+        queries = first_queries(q, n, rng, bool(steer), inside)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(queries, label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
@@ -91,10 +90,12 @@ def frugal(
     checks, auto = StageChecks(), setup.models is None
     report = Report(answers, setup, checks, inside)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
+    looks, floors = 0, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     while True:
         settled, left = candidates.settled(answers.N, enough), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
-        bound = error_bound(answers, candidates, setup.eta) if settled and wanted else math.inf
+        looks += settled
+        bound = error_bound(answers, candidates, setup, looks) if settled and wanted else math.inf
         alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
         bound = with_rivals(bound, alive, candidates, setup.eta)
         reached = gamma is not None and bound <= gamma
@@ -106,10 +107,10 @@ def frugal(
             return report.recovery(candidates, bound, reached, alive)
 
         doubt, q = checks.doubt, next_size(answers.N, left, bound, gamma)
-        queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside)
+        queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors)
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)
-            queries[:part] = duels(part, inside, alive, rng)
+            queries.X[:part] = duels(part, inside, alive, rng)
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 

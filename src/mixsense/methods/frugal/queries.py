@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,9 +12,17 @@ from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
-from mixsense.methods.frugal.steering import Steering, focus, steer
+from mixsense.methods.frugal.steering import Queries, Steering, focus, steer
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.starts import second_moments
+
+
+def first_queries(q: int, n: int, rng: np.random.Generator, steered: bool, box: Box | None) -> Queries:
+    """Draw the q queries that come before any fit."""
+    if box is not None:
+        return Queries(box.with_middles(box.draw(q, rng), rng), np.ones(n))
+    loud = math.sqrt(tuning.QUERY_ENERGY) if steered else 1.0
+    return Queries(loud * gaussian(q, n, rng), np.ones(n))
 
 
 def next_queries(
@@ -24,19 +33,26 @@ def next_queries(
     steered: bool,
     doubt: bool,
     box: Box | None,
-) -> Array:
-    """Draw the q queries of the next stage: focused and steered where the fits are good enough for that."""
+    floors: Sequence[float],
+) -> Queries:
+    """Draw the q queries of the next stage: focused and steered where the fits are good enough for that.
+
+    `floors` are the shares of the energy that may go to all coordinates alike.
+    """
     several = candidates.several
     known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
     if box is not None:
-        return box.with_middles(box.steer(q, several, rng) if known else box.draw(q, rng), rng)
+        Z = box.steer(q, several, rng) if known else box.draw(q, rng)
+        return Queries(box.with_middles(Z, rng), np.ones(box.coded.n))
     n = answers.X.shape[1]
     if not steered:
-        return gaussian(q, n, rng)
+        return Queries(gaussian(q, n, rng), np.ones(n))
     chance = chances(answers, candidates, doubt)
-    if known and np.ptp(several.beta, axis=0).any():
-        return steer(chance, several.beta, several.sigma).draw(q, rng)
-    return Steering(np.sqrt(1 + focus(chance, (tuning.QUERY_ENERGY - 1) * n))).draw(q, rng)
+    models = several.beta if floors[-1] == 0 else np.where(several.found.any(axis=0), several.beta, 0.0)
+    if known and np.ptp(models, axis=0).any():
+        return steer(chance, models, several.sigma, floors, max(int(several.found.sum()), 1)).draw(q, rng)
+    floor = max(1.0, floors[-1] * tuning.QUERY_ENERGY)
+    return Steering(np.sqrt(floor + focus(chance, (tuning.QUERY_ENERGY - floor) * n)), floor=floor).draw(q, rng)
 
 
 def chances(answers: Answers, candidates: Candidates, doubt: bool) -> Array:

@@ -20,6 +20,7 @@ from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
+from mixsense.regression.intervals import NORMAL_QUANTILE, intervals
 from mixsense.regression.likelihood import counted, one_a_group
 from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
@@ -64,7 +65,7 @@ class Report:
         """Return a result for a run that has to end here, without a promise that was asked for."""
         if not settled:
             return self.recovery(candidates, math.inf, reached=False)
-        bound, alive = error_bound(self.answers, candidates, self.setup.eta), self._rivals(candidates)
+        bound, alive = error_bound(self.answers, candidates, self.setup), self._rivals(candidates)
         return self.recovery(candidates, with_rivals(bound, alive, candidates, self.setup.eta), False, alive)
 
     def _rivals(self, candidates: Candidates) -> list[Rival]:
@@ -92,6 +93,8 @@ class Report:
         single = one and math.isfinite(bound)
         n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
         intercepts = box is not None and box.level and box.intercept
+        ends = intervals(self.answers.data, winner)[shown][:, -n:]
+        stderr = np.ptp(ends, axis=2) / (2 * NORMAL_QUANTILE)
         level, level_stderr = answers_at_zero(winner, box.centre) if box and intercepts else (None, None)
         return Recovery(
             vectors=winner.beta[shown][:, -n:],
@@ -100,7 +103,8 @@ class Report:
             sigma=noise_shown(winner, setup, shown),
             weights=np.full(len(shown), 1 / len(shown)) if one else winner.weights[shown],
             weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
-            stderr=winner.stderr[shown][:, -n:],
+            stderr=np.where(np.isfinite(stderr), stderr, np.nan),
+            interval=ends,
             diagnostics=self._diagnostics(candidates, p_value, warnings) | {"rivals": self._told(alive)},
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],

@@ -13,6 +13,7 @@ from mixsense.methods.design import zero
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.sizes import expected_sparsity, noise_batch
+from mixsense.methods.frugal.steering import Queries
 from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.regression.candidates import Expected
 from mixsense.rounds import Method
@@ -26,8 +27,12 @@ class Setup(Expected):
     """Number of columns that the answers are linear in: n, and one more if the models have levels."""
     eta: float
     """Probability with which the error may exceed its bound."""
+    promise: str
+    """What a certificate is about: any coefficients, or typical ones."""
     offset: float = 0.0
     """t-value of the mean answer to x = 0, which should be 0."""
+    level: bool = False
+    """The first column is each model's level."""
     quiet: bool = False
     """The answers have no noise; a nominal one is worked with."""
 
@@ -42,10 +47,12 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
     # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
     count = noise_batch(budget) if problem.sigma is None else 0
     if count and columns > n:
-        asked = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: the middle of the box", None)
+        middle = Queries(np.repeat(zero(n), count, axis=0), np.zeros(n))
+        asked = yield from answers.ask(middle, "noise: the middle of the box", None)
         sigma = spread_around_two(asked.y)
     elif count:
-        asked = yield from answers.ask(np.repeat(zero(n), count, axis=0), "noise: x = 0", None)
+        nothing = Queries(np.repeat(zero(n), count, axis=0), np.zeros(n))
+        asked = yield from answers.ask(nothing, "noise: x = 0", None)
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(asked.values**2)))
         offset = offset_t_value(asked.values) if problem.scale is None else 0.0  # a rating of 0 may be cut at an end
@@ -57,6 +64,7 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
     return Setup(
         columns=columns,
         eta=problem.eta,
+        promise=problem.promise,
         sigma=sigma,
         models=None if problem.models == AUTO else int(problem.models),
         weights=np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
@@ -66,6 +74,7 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         least_sigma=least,
         sigmas=None if problem.sigmas is None else np.array(problem.sigmas),
         offset=offset,
+        level=columns > n,
     )
 
 

@@ -40,13 +40,18 @@ def start_size(first: int, left: int, gamma: float | None) -> int:
 def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
     """Return how many answers the next stage takes, of `left` in the budget.
 
-    This many that the bound may reach γ, but not too many at once. The bound falls about like 1/N: steered queries put
-    their energy on what is still uncertain, so that it falls faster than 1/√N.
+    This many that the bound, which falls like 1/√N, may reach γ, but not too many at once.
+
+    Examples
+    --------
+    >>> next_size(1000, 10_000, 0.22, 0.2), next_size(1000, 10_000, 0.4, 0.2), next_size(1000, 10_000, math.inf, 0.2)
+    (210, 400, 200)
     """
     share = tuning.STAGE_GROWTH
     if gamma is not None and math.isfinite(bound):
-        share = min(max(bound / gamma - 1, tuning.LEAST_STAGE_GROWTH), tuning.STAGE_GROWTH)
-    q = min(left, max(tuning.LEAST_STAGE, math.ceil(share * N)))
+        wanted = (bound / max(gamma, 1e-300)) ** 2 - 1
+        share = min(max(wanted, tuning.LEAST_STAGE_GROWTH), tuning.LARGEST_STAGE_GROWTH)
+    q = min(left, max(tuning.LEAST_STAGE, math.ceil(round(share * N, 6))))
     return left if left - q < tuning.SMALLEST_REST * q else q  # no crumbs at the end
 
 

@@ -8,8 +8,10 @@ spend at most as much as the paper's own sum queries: a mean squared norm of 2n.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,16 @@ from mixsense.regression.fit import Fit
 _HALF_NORMAL = np.array(
     [0.0522, 0.1573, 0.2641, 0.3741, 0.4888, 0.6103, 0.7416, 0.8871, 1.0545, 1.2582, 1.5341, 2.0368]
 )
+
+
+class Queries(NamedTuple):
+    """What a stage asks."""
+
+    X: Array
+    """(q, n), the queries."""
+    weight: Array
+    """(n,), what makes an instrument of each entry: times the query, its covariance with the query depends on no
+    answer. 0 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +49,10 @@ class Steering:
     """(L, n), of which the means of an answer should be far apart: the best of several draws is taken."""
     sigma: float = 1.0
     """Noise of an answer."""
+    floor: float = 0.0
+    """The part of every coordinate's variance that depends on no answer."""
 
-    def draw(self, q: int, rng: np.random.Generator) -> Array:
+    def draw(self, q: int, rng: np.random.Generator) -> Queries:
         """Draw q queries, their mean squared norm at most 2n."""
         X = self._draw(q, rng)
         if self.delta is not None and self.reach > 0:
@@ -46,7 +60,10 @@ class Steering:
             push = np.where(along < 0, -1.0, 1.0) * np.maximum(self.reach - np.abs(along), 0)
             X += np.outer(push / float(self.delta @ self.delta), self.delta)
         norm2 = float(np.einsum("ij,ij->", X, X)) / q
-        return X * math.sqrt(min(1.0, tuning.QUERY_ENERGY * X.shape[1] / norm2))
+        smaller = min(1.0, tuning.QUERY_ENERGY * X.shape[1] / norm2)
+        # Of a coordinate x = z + f with Var z = floor, E[z | x] = x floor/sd² is the instrument, with Cov = floor.
+        weight = self.floor / np.maximum(self.sd**2, 1e-300) / smaller
+        return Queries(X * math.sqrt(smaller), weight)
 
     def _draw(self, q: int, rng: np.random.Generator) -> Array:
         def once() -> Array:
@@ -147,37 +164,46 @@ def labelled(s2: Array) -> Array:
     return part
 
 
-def steer(chance: Array, beta: Array, sigma: float) -> Steering:
-    """Split the energy between focus and push so that an answer tells as much as possible.
+def steer(chance: Array, beta: Array, sigma: float, floors: Sequence[float] = (0.0,), found: int = 1) -> Steering:
+    """Split the energy between all coordinates, focus and push so that an answer tells as much as possible.
 
     Parameters
     ----------
     chance : (n,) array
         Chance of each coordinate to matter.
     beta : (L, n) array
-        The estimated models.
+        The estimated models, zero where they have no say.
     sigma : float
         Noise of an answer.
+    floors : sequence of float
+        Shares of the energy that may go to all coordinates alike, whatever was found: what was not found is seen by it.
+    found : int
+        How many coefficients were found.
 
     Notes
     -----
-    The push lets answers label themselves; focus multiplies the information on the coordinates that matter. The best
-    product of the two wins.
+    The push lets answers label themselves; focus multiplies the information on the coordinates that matter. Without a
+    floor the best product of the two wins. With one, the squared error of what was not found has a standard error in
+    proportion to √(2n)/floor, that of what was found to 1/variance there: the smallest sum wins.
     """
-    n = len(chance)
+    n, energy = len(chance), tuning.QUERY_ENERGY
     if len(beta) > 2:
-        return Steering(np.sqrt(focus(chance, tuning.QUERY_ENERGY * n)), models=beta, sigma=sigma)
+        floor = floors[-1] * energy
+        return Steering(np.sqrt(floor + focus(chance, (energy - floor) * n)), models=beta, sigma=sigma, floor=floor)
     delta = beta[0] - beta[1]
-    root, gap2, energy = np.sqrt(chance), float(delta @ delta), tuning.QUERY_ENERGY * n
-    chosen, most = Steering(np.ones(n)), -1.0
-    for share in tuning.FOCUS_SHARES:
-        variance = focus(chance, share * energy)
+    root, gap2 = np.sqrt(chance), float(delta @ delta)
+    chosen, most = Steering(np.ones(n)), -math.inf
+    for floor, share in product([part * energy for part in floors], tuning.FOCUS_SHARES):
+        rest = (energy - floor) * n
+        variance = floor + focus(chance, share * rest)
         natural = _HALF_NORMAL * math.sqrt(float(variance @ delta**2))  # |⟨x, delta⟩| without a push
-        reach = _reach(natural, (1 - share) * energy * gap2, tuning.LABELLING_SEPARATION * sigma)
-        s2 = (np.maximum(natural, reach) / sigma) ** 2
-        tells = float(labelled(s2).mean()) * float(root @ variance) / float(root.sum())
-        if tells > most:
-            most, chosen = tells, Steering(np.sqrt(variance), delta, reach)
+        reach = _reach(natural, (1 - share) * rest * gap2, tuning.LABELLING_SEPARATION * sigma)
+        told_of_tagged = float(labelled((np.maximum(natural, reach) / sigma) ** 2).mean())
+        there = float(root @ variance) / float(root.sum())
+        if floor:
+            there = 1 / (tuning.NOISE_QUANTILE * math.sqrt(2 * n) / floor + found / there)
+        if told_of_tagged * there > most:
+            most, chosen = told_of_tagged * there, Steering(np.sqrt(variance), delta, reach, floor=floor)
     return chosen
 
 

@@ -1,0 +1,112 @@
+"""How large can be what was not found: a bound on the error that holds for any coefficients, sparse or not.
+
+A posterior says how probable small coefficients are if they are like those that were found. Nobody knows that. This
+bound only uses what the answers say about all coefficients together: the squared error has an unbiased estimate, of
+which the noise is known.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.methods.frugal import tuning
+from mixsense.regression.fit import Fit
+from mixsense.regression.one_step import OneStep
+
+
+class Unseen(NamedTuple):
+    """What the answers say about the squared error of each model."""
+
+    inside: Array
+    """(L,), of the coefficients that are beyond doubt: the sum of their squared standard errors."""
+    inside_noise: Array
+    """(L,), two standard deviations of that squared error."""
+    outside: Array
+    """(L,), an unbiased estimate of that of all other coefficients; it may be negative."""
+    variance: Array
+    """(L,), typical variance of one of their steps."""
+    count: Array
+    """(L,), how many they are."""
+
+
+def unseen(fit: Fit, steps: OneStep, level: bool) -> Unseen:
+    """Estimate the squared error of each model.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fitted models.
+    steps : OneStep
+        Their steps, with an instrument that no answer had a say in.
+    level : bool
+        The first column is each model's level, which is never left out.
+
+    Notes
+    -----
+    A step e = β̃ − β̂ has E e² = error² + V − 2 Cov(β̂, β̃), with V the variance of the unbiased β̃. For a posterior mean
+    the covariance is the posterior variance (Stein), so that e² − V + 2 Var is unbiased, selection included.
+    """
+    sure = fit.inclusion >= tuning.BEYOND_DOUBT
+    sure[:, 0] |= level
+    out, V = ~sure, steps.spread
+    selected = np.where(fit.beta != 0, fit.variance, 0.0)
+    squares = np.where(sure, fit.stderr**2, 0.0)
+    count = out.sum(axis=1)
+    return Unseen(
+        inside=squares.sum(axis=1),
+        inside_noise=2 * np.sqrt((squares**2).sum(axis=1)),
+        outside=np.where(out, steps.step**2 - V + 2 * selected, 0.0).sum(axis=1),
+        variance=np.sqrt(np.where(out, V * V, 0.0).sum(axis=1) / np.maximum(count, 1)),
+        count=count,
+    )
+
+
+def bound_for_any(found: Unseen, eta: float, factor: float) -> float:
+    """Return the error that is exceeded with probability η at most, whatever the coefficients are.
+
+    Parameters
+    ----------
+    found : Unseen
+        What the answers say about the squared errors.
+    eta : float
+        Probability of an error above the bound.
+    factor : float
+        How much larger than its standard error an estimate's error may be.
+
+    Notes
+    -----
+    If the coefficients outside have the squared error g, then (outside + m v)/v is about noncentral χ² with m degrees
+    of freedom and noncentrality g/v: the bound is the largest g for which so small a value has probability η.
+    """
+    squares = [
+        inside * factor**2 + noise + v * _noncentrality(outside / v + count, count, eta)
+        if count
+        else inside * factor**2 + noise
+        for inside, noise, outside, v, count in zip(*(part.tolist() for part in found), strict=True)
+    ]
+    return math.sqrt(max(squares)) if np.isfinite(squares).all() else math.inf
+
+
+def _noncentrality(value: float, count: int, eta: float) -> float:
+    """Return the largest noncentrality of χ² with `count` degrees of freedom that makes a smaller value likelier than η.
+
+    Examples
+    --------
+    >>> _noncentrality(50.0, 50, 0.05) > 0, _noncentrality(20.0, 50, 0.05)
+    (True, 0.0)
+    """
+    from scipy.special import chndtr
+
+    if not count or value <= 0 or chndtr(value, count, 0.0) <= eta:
+        return 0.0
+    low, high = 0.0, max(value, 1.0)
+    while chndtr(value, count, high) > eta:
+        high *= 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chndtr(value, count, middle) > eta else (low, middle)
+    return high
