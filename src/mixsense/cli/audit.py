@@ -68,6 +68,7 @@ def audit_command(
     sigma: options.Sigma = None,
     models: options.ModelsOverFile = None,
     weights: options.WeightsOverFile = None,
+    promise: options.PromiseOverFile = None,
     max_queries: options.MaxQueries = None,
     seed: options.SeedOverFile = None,
     db: options.Db = options.DEFAULT_DB,
@@ -103,7 +104,7 @@ def audit_command(
     endpoint |= _stated(fresh=new_connections or None)
     problem = problem_of(given, n, features, box, intercept)
     problem |= _stated(k=k, sigma=sigma, models=number_of_models(models), weights=shares(weights))
-    problem |= _stated(max_queries=max_queries, seed=seed)
+    problem |= _stated(max_queries=max_queries, seed=seed, promise=promise)
     if gamma is not None:
         problem["gamma"] = precision(gamma)
     called = study_name(name, problem.pop("name", None), "audit")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mixsense.errors import InvalidInput
-from mixsense.problem import ARGUMENTS, AUTO, DEFAULTS, EQUAL, ESTIMATE, MOST_MODELS, NONE
+from mixsense.problem import ANY, ARGUMENTS, AUTO, DEFAULTS, EQUAL, ESTIMATE, MOST_MODELS, NONE, TYPICAL
 
 DEFAULT_DB = "mixsense.db"
 DEFAULT_GAMMA = str(DEFAULTS["gamma"])
@@ -39,6 +39,11 @@ def _weights(default: str) -> Any:
     return typer.Option("--weights", help=text, show_default=default)
 
 
+def _promise(default: str | None = None) -> Any:
+    text = f"What a certificate is about: {ANY} vectors, or {TYPICAL} ones (fewer answers)."
+    return typer.Option("--promise", help=text, show_default=default or True)
+
+
 # The problem.
 N = Annotated[int, _n()]
 OptionalN = Annotated[int | None, _n()]
@@ -53,6 +58,8 @@ Models = Annotated[str, _models()]
 ModelsOverFile = Annotated[str | None, _models(f"{AUTO}, or what the file says")]
 Weights = Annotated[str | None, _weights("estimated; equal for the paper's methods")]
 WeightsOverFile = Annotated[str | None, _weights("estimated, or what the file says")]
+Promise = Annotated[str, _promise()]
+PromiseOverFile = Annotated[str | None, _promise(f"{ANY}, or what the file says")]
 MaxQueries = Annotated[int | None, typer.Option(help="Hard limit on the number of answers.")]
 Gap = Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two vectors; the mean one if there are more.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]

@@ -58,6 +58,7 @@ def recover_command(
     steer: Annotated[bool | None, typer.Option(help="Frugal: focus and steer the queries (default), or not.")] = None,
     models: options.Models = DEFAULTS["models"],
     weights: options.Weights = None,
+    promise: options.Promise = DEFAULTS["promise"],
     pairs: Annotated[str | None, typer.Option(help="Alignment with the 'pivot' (default) or with 'all'.")] = None,
     constants: Annotated[str | None, typer.Option(help="'practical' (default) or 'theory'.")] = None,
     decoder: Annotated[
@@ -88,7 +89,7 @@ def recover_command(
     chosen = choose(oracle, simulate=simulate, command=command)
     entry = entry_of(method)
     problem: dict[str, Any] = {"n": n, "k": k, "gamma": precision(gamma), "sigma": sigma, "eta": eta, "method": method}
-    problem |= {"models": number_of_models(models), "weights": shares(weights), "seed": seed}
+    problem |= {"models": number_of_models(models), "weights": shares(weights), "seed": seed, "promise": promise}
     usual = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer, "decoder": decoder}
     problem |= _options_of(entry, usual, named_options(option or []))
     if n is None:

@@ -107,12 +107,16 @@ class Candidates:
         least = tuning.SEVERAL_ESTABLISHED if best > given else tuning.ONE_ESTABLISHED
         return best if ahead > least and not (best == 1 and given > 1) else None
 
-    def settled(self, N: int, enough: int) -> bool:
-        """Say whether N answers decide how many models there are; `enough` is the size of a first batch."""
+    def settled(self, N: int, enough: int, alike: bool = False) -> bool:
+        """Say whether N answers decide how many models there are; `enough` is the size of a first batch.
+
+        `alike` says that two models which differ in one column only are looked for elsewhere.
+        """
         if N < enough:
             return False
         if self.winner is self.one:
-            sure = self.choice == 1 or self.evidence < -tuning.ONE_ESTABLISHED
+            # In a box what may be hidden is a part of the error; elsewhere it is seen by the number of models.
+            sure = alike or self.choice == 1 or self.evidence < -tuning.ONE_ESTABLISHED
             return sure and N >= tuning.ONE_NEEDS_STARTS * enough
         confirmed = self.models == 2 or self.choice is not None or self.unseen.get(self.models, 0.0) > 0
         return self.established and confirmed

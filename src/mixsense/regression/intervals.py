@@ -44,11 +44,10 @@ def intervals(data: Data, fit: Fit) -> Array:
     S = np.flatnonzero(fit.found.any(axis=0))[: max(N // tuning.ANSWERS_PER_COLUMN, 1)]
     c = len(S)
     step, variance = np.zeros((L, n)), np.full((L, n), np.inf)
-    inverse = np.zeros((0, 0))
+    inverse: Array = np.zeros((0, 0))
     if c:
-        inverse = np.linalg.inv(
-            positive_information(X[:, S], explained, fit.noise, data.group)
-        )  # (L c, L c), model by model
+        J = positive_information(X[:, S], explained, fit.noise, data.group)  # (L c, L c), model by model
+        inverse = np.asarray(np.linalg.inv(J), dtype=np.float64)
         step[:, S] = (inverse @ (s.T @ X[:, S]).ravel()).reshape(L, c)
         variance[:, S] = np.diag(inverse).reshape(L, c)
     rest = np.setdiff1d(np.arange(n), S)

@@ -10,6 +10,8 @@ are in `mixsense.methods.frugal.tuning`.
 
 from __future__ import annotations
 
+import numpy as np
+
 # Spike and slab: the prior of a coefficient.
 
 SLAB_SCALES = (1.0, 0.1, 0.01)
@@ -230,6 +232,19 @@ Taste: never swept."""
 NOTHING_EVIDENCE = -2 * ONE_ESTABLISHED
 """The evidence for several models is at most this where there is nothing.
 Taste: well below the evidence at which one model is established."""
+
+# One model: how far two may be apart that were not seen.
+
+HIDDEN_GRID = np.geomspace(0.2, 6.0, 18)
+"""Differences of two models that one model is held against, in its noise: the distance to the farther of the two.
+Taste: steps of a fifth, from less than anyone asks for to more than anyone misses."""
+HIDDEN_ODDS = 0.02
+"""Two models further apart than is said have at most these odds against one.
+Taste: as in the prototype that it was tried with."""
+HIDDEN_COLUMNS = 60
+"""At most this many columns are tried, those that the squares of the residuals point to. Taste: never swept."""
+LEAST_HIDDEN_NOISE = 0.02
+"""Two models leave at least this share of the variance around one. A numerical guard."""
 
 # Rivals: pairs that differ elsewhere.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from mixsense.methods.frugal.unseen import bound_for_any, unseen
 from mixsense.problem import TYPICAL
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
+from mixsense.regression.hidden import Hidden, hidden_difference
 from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Rival, distance_kept, rivals
 
@@ -32,11 +34,27 @@ def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: i
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
     steps = one_step(answers.data, winner, np.array(answers.weights), answers.stage)
-    typical = typical_error(winner, steps, setup.eta)
+    bound = typical_error(winner, steps, setup.eta)
     if setup.promise == TYPICAL:
-        return tuning.TYPICAL_FACTOR * factor * typical
-    eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks > tuning.MANY_LOOKS else 1.0)
-    return max(typical, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
+        bound *= tuning.TYPICAL_FACTOR * factor
+    else:
+        eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks > tuning.MANY_LOOKS else 1.0)
+        bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
+    if winner is candidates.several:
+        return bound
+    hidden = hidden_in_one(answers, candidates, setup)
+    # Levels that differ by less look like one level with more noise: no number of answers that anyone has tells them
+    # apart, and the result says so.
+    level = hidden.level if hidden.level > tuning.LEVELS_SEEN * winner.sigma else 0.0
+    return math.hypot(bound, max(hidden.feature, level))
+
+
+def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup) -> Hidden:
+    """Return how far one model may be from two that were not seen."""
+    if setup.models == 1:  # the user says so
+        return Hidden(0.0, 0.0)
+    sigma = None if setup.free_sigma else setup.sigma
+    return hidden_difference(answers.data, candidates.one, sigma, setup.level)
 
 
 def unlabelled(answers: Answers, fit: Fit) -> float:

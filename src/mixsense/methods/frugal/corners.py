@@ -55,6 +55,18 @@ class Box:
         Z[here, rng.integers(self.coded.n, size=len(here))] = 0.0
         return Z
 
+    def with_holes(self, Z: Array, rng: np.random.Generator) -> Array:
+        """Move half of the entries of half of the corners to the middle.
+
+        Two models that differ in one feature answer alike where it is in the middle, and apart elsewhere: one model
+        with a wider noise does not.
+        """
+        if self.design == "gaussian":
+            return Z
+        holes = (rng.random(len(Z)) < tuning.HOLES_SHARE)[:, None] & (rng.random(Z.shape) < tuning.HOLES_SHARE)
+        Z[holes] = 0.0
+        return Z
+
     def steer(self, q: int, fit: Fit, rng: np.random.Generator) -> Array:
         """Draw q corners whose answers label themselves as far as that helps.
 

@@ -92,7 +92,7 @@ def frugal(
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     looks, floors = 0, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     while True:
-        settled, left = candidates.settled(answers.N, enough), budget - answers.spent
+        settled, left = candidates.settled(answers.N, enough, setup.alike), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         looks += settled
         bound = error_bound(answers, candidates, setup, looks) if settled and wanted else math.inf

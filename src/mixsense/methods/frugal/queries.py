@@ -42,6 +42,8 @@ def next_queries(
     several = candidates.several
     known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
     if box is not None:
+        if candidates.winner is candidates.one:
+            return Queries(box.with_holes(box.draw(q, rng), rng), np.ones(box.coded.n))
         Z = box.steer(q, several, rng) if known else box.draw(q, rng)
         return Queries(box.with_middles(Z, rng), np.ones(box.coded.n))
     n = answers.X.shape[1]

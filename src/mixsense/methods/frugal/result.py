@@ -11,7 +11,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
+from mixsense.methods.frugal.certificate import error_bound, hidden_in_one, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.model_checks import StageChecks, explain_misfit, outlier_share
 from mixsense.methods.frugal.setup import Setup
@@ -105,7 +105,9 @@ class Report:
             weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
             stderr=np.where(np.isfinite(stderr), stderr, np.nan),
             interval=ends,
-            diagnostics=self._diagnostics(candidates, p_value, warnings) | {"rivals": self._told(alive)},
+            diagnostics=self._diagnostics(candidates, p_value, warnings)
+            | {"rivals": self._told(alive)}
+            | (self._hidden(candidates) if single else {}),
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
         )
@@ -140,6 +142,16 @@ class Report:
                 found = f"{level[worst]:.3g} ± {stderr[worst]:.2g}"
                 warnings.append(f"the answers at x = 0 would be {found}, not 0: give intercept=True")
         return warnings
+
+    def _hidden(self, candidates: Candidates) -> dict[str, Any]:
+        """Say which differences of two models would not have been seen."""
+        found = hidden_in_one(self.answers, candidates, self.setup)
+        if not max(found):
+            return {}
+        parts = [f"in one feature by less than {2 * found.feature:.2g}"] if found.feature else []
+        parts += [f"in their levels alone by less than {2 * found.level:.2g}"] if found.level else []
+        note = f"two models that differ {', or '.join(parts)}, with equal shares, would look like this one"
+        return {"hidden": {"feature": 2 * found.feature, "level": 2 * found.level}, "notes": [note]}
 
     def _told(self, alive: Sequence[Rival]) -> list[dict[str, Any]]:
         """Tell how probable each pair is that is alive, and in which features its models differ; −1 is the level."""

@@ -170,6 +170,9 @@ answers 1.16, 1.12, 1.11), on worlds that no table of the docs shows."""
 MIDDLE_SHARE = 0.5
 """This share of the corners has one entry in the middle of its range.
 Taste: between 0.3 and 1, which cost 2 and 11 % of the corners' information with 12 features."""
+HOLES_SHARE = 0.5
+"""While one model seems to be enough, this share of the entries of this share of the corners is in the middle.
+Taste: as in the prototype that it was tried with."""
 DUEL_SHARE = 0.6
 """While rivals keep the bound above γ, this share of a stage's queries are duels. Taste: never swept."""
 DRAWS_FOR_A_DUEL = 20
@@ -205,6 +208,10 @@ Taste: the shape of a Gamma prior, Jeffreys' for a Poisson number."""
 TYPICAL_FACTOR = 1.1
 """Where a certificate is about typical vectors, the bound is this many times larger.
 Swept: of 1 and 1.1 on seeds from 60,000 on: 5 and 0 of 196 certified errors were above γ."""
+LEVELS_SEEN = 1.5
+"""One model is not called single before two whose levels are this many σ from it are excluded; smaller differences of
+the level alone are told, not excluded.
+Derived: two levels 3 σ apart need about 150 answers to be told from one with more noise, 1.5 σ apart 3,500."""
 BEYOND_DOUBT = 0.99
 """Coefficients more probable than this to be non-zero have the error that their standard error says; all others count
 in the estimate of what was not found.

@@ -29,7 +29,7 @@ class Unseen(NamedTuple):
     """(L,), an unbiased estimate of that of all other coefficients; it may be negative."""
     variance: Array
     """(L,), typical variance of one of their steps."""
-    count: Array
+    number: Array
     """(L,), how many they are."""
 
 
@@ -61,7 +61,7 @@ def unseen(fit: Fit, steps: OneStep, level: bool) -> Unseen:
         inside_noise=2 * np.sqrt((squares**2).sum(axis=1)),
         outside=np.where(out, steps.step**2 - V + 2 * selected, 0.0).sum(axis=1),
         variance=np.sqrt(np.where(out, V * V, 0.0).sum(axis=1) / np.maximum(count, 1)),
-        count=count,
+        number=count,
     )
 
 
@@ -92,7 +92,7 @@ def bound_for_any(found: Unseen, eta: float, factor: float) -> float:
 
 
 def _noncentrality(value: float, count: int, eta: float) -> float:
-    """Return the largest noncentrality of χ² with `count` degrees of freedom that makes a smaller value likelier than η.
+    """Return the largest noncentrality of χ² (`count` degrees of freedom) at which a smaller value is likelier than η.
 
     Examples
     --------

@@ -1,0 +1,128 @@
+"""Worlds that fulfil the assumptions of the default method, but not what it might expect.
+
+Coefficients of every size, models that differ in one feature only, unequal shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+import mixsense as ms
+from worlds import REACH, SIGMA, Case, Setting, case, effects, noise, of_one, world
+
+GAMMA_WITHOUT_BOX = 0.2
+"""Precision where there is no box, with σ = 1."""
+
+
+def without_box(beta: np.ndarray, rng: np.random.Generator, weights: Sequence[float] | None = None) -> Case:
+    """Return a case of models with σ = 1 that is asked without a box."""
+    oracle = ms.SimulatedOracle(beta, sigma=1.0, weights=weights, seed=int(rng.integers(2**31)))
+    return Case(oracle, [beta], beta.shape[1], 1.0, {"gamma": GAMMA_WITHOUT_BOX, "max_queries": 20_000})
+
+
+def placed(n: int, values: Callable[[], np.ndarray], rng: np.random.Generator, models: int = 2) -> np.ndarray:
+    """Return models with such coefficients at random positions, each with a random sign."""
+    beta = np.zeros((models, n))
+    for row in beta:
+        drawn = np.asarray(values(), dtype=np.float64)
+        row[rng.choice(n, len(drawn), replace=False)] = drawn * rng.choice([-1.0, 1.0], len(drawn))
+    return beta
+
+
+def apart(beta: np.ndarray, gap: float) -> np.ndarray:
+    """Scale two models so that they are a gap apart."""
+    return beta * gap / np.linalg.norm(beta[0] - beta[1])
+
+
+def pair(name: str, n: int, make: Callable[[np.random.Generator], np.ndarray]) -> None:
+    """Register two models without a box."""
+    world(name, "inside", settings=(Setting(n, False),))(lambda setting, rng: without_box(make(rng), rng))
+
+
+def gaussian(n: int, k: int, gap: float, models: int = 2) -> Callable[[np.random.Generator], np.ndarray]:
+    return lambda rng: ms.random_models(models, n, k, gap, seed=int(rng.integers(2**31)))
+
+
+def _tail(rng: np.random.Generator, norm: float) -> np.ndarray:
+    beta = placed(300, lambda: np.full(3, 2.0), rng)
+    return beta + placed(300, lambda: np.full(200, norm / np.sqrt(200)), rng)
+
+
+def _antipodal(rng: np.random.Generator) -> np.ndarray:
+    one = placed(100, lambda: rng.standard_normal(5), rng, 1)[0]
+    return np.stack([one, -one]) * 2.5 / np.linalg.norm(one)
+
+
+for gap in (20.0, 5.0, 2.0, 1.0, 0.5):
+    pair(f"Gaussian, gap {gap:g}", 100, gaussian(100, 5, gap))
+pair("Gaussian, n = 20", 20, gaussian(20, 5, 5.0))
+pair("Gaussian, n = 300, k = 8", 300, gaussian(300, 8, 5.0))
+pair("Gaussian, n = 500, k = 15", 500, gaussian(500, 15, 6.0))
+pair("three Gaussian models", 100, gaussian(100, 5, 5.0, 3))
+pair("four Gaussian models", 50, gaussian(50, 4, 10.0, 4))
+pair("antipodal", 100, _antipodal)
+pair("one of 100, six of 0.1", 200, lambda rng: placed(200, lambda: np.r_[100.0, np.full(6, 0.1)], rng))
+pair("one of 20, four of 0.15", 200, lambda rng: placed(200, lambda: np.r_[20.0, np.full(4, 0.15)], rng))
+for part in (1.0, 1.3, 2.0):
+    tiny = np.r_[np.full(3, 2.0), np.full(9, part * GAMMA_WITHOUT_BOX / 3)]
+    pair(f"three of 2, nine tiny of norm {part:g} γ", 100, lambda rng, tiny=tiny: placed(100, lambda: tiny, rng))
+pair("Cauchy", 200, lambda rng: apart(placed(200, lambda: rng.standard_cauchy(10), rng), 5.0))
+pair("geometric", 200, lambda rng: apart(placed(200, lambda: 0.65 ** np.arange(12), rng), 5.0))
+pair("Laplace", 200, lambda rng: apart(placed(200, lambda: rng.laplace(size=10), rng), 5.0))
+pair("a tail of 200, norm 0.1", 300, lambda rng: _tail(rng, 0.1))
+pair("a tail of 200, norm 0.3", 300, lambda rng: _tail(rng, 0.3))
+
+SMALL = tuple(Setting(n, True) for n in (4, 6, 12, 30))
+DIFFERENT = {(1, False): "one feature", (1, True): "one feature and the level", (0, True): "the level alone"}
+
+
+def differing(columns: int, level: bool, weights: Sequence[float], size: float | None = None) -> None:
+    """Register two models in a box that differ in a few columns only; `size` is the difference in σ."""
+
+    def make(setting: Setting, rng: np.random.Generator) -> Case:
+        one = effects(setting, rng, 1)[0]
+        other = one.copy()
+        here = 1 + rng.choice(setting.n, columns, replace=False)
+        places = np.append(here, 0) if level else here
+        drawn = 1.5 * rng.standard_normal(len(places))
+        if size is not None:
+            drawn = size * SIGMA * np.sign(drawn)
+        other[places] += np.sign(drawn) * np.maximum(np.abs(drawn), 1.5 * SIGMA)
+        beta = np.stack([one, other])
+        return case(setting, rng, lambda X, means, number, rng: of_one(means, rng, weights) + noise(len(X), rng), beta)
+
+    by = "" if size is None else f" by {size:g} σ"
+    shares = "" if weights[0] == 0.5 else f", shares {weights[0]:g}/{weights[1]:g}"
+    name = f"different: {DIFFERENT.get((columns, level), 'two features')}{by}{shares}"
+    world(name, "inside", settings=SMALL)(make)
+
+
+for shares in ((0.5, 0.5), (0.8, 0.2)):
+    for columns, level in ((1, False), (1, True), (0, True), (2, False)):
+        differing(columns, level, shares)
+for size in (1.5, 2.5, 4.0):
+    differing(1, False, (0.5, 0.5), size)
+
+
+def crowd(weights: Sequence[float]) -> None:
+    """Register a crowd: 8 features in a box, answers of about 0 to 100, γ = 5 points."""
+
+    def make(setting: Setting, rng: np.random.Generator) -> Case:
+        beta = ms.random_models(2, 8, 4, 40.0, seed=int(rng.integers(2**31)))
+        beta = np.column_stack([50 + 5 * rng.standard_normal(2), beta])
+
+        def oracle(X: np.ndarray, repeats: int) -> np.ndarray:
+            X = np.repeat(X, repeats, axis=0)
+            means = np.column_stack([np.ones(len(X)), X / REACH]) @ beta.T
+            return (of_one(means, rng, weights) + 8.0 * rng.standard_normal(len(X))).reshape(-1, repeats)
+
+        given = {"gamma": 5.0, "max_queries": 5000, "box": [(-REACH, REACH)] * 8, "intercept": True}
+        return Case(oracle, [beta], 8, REACH, given)
+
+    world(f"a crowd, shares {weights[0]:g}/{weights[1]:g}", "inside", settings=(Setting(8, True),))(make)
+
+
+for shares in ((0.5, 0.5), (0.8, 0.2), (0.9, 0.1)):
+    crowd(shares)
