@@ -27,7 +27,7 @@ def test_steered_corners_tell_models_apart_more_often():
     rng = np.random.default_rng(1)
     box = Box(Coded(10, False, np.zeros(10)), "corners")
     delta = np.array([1.0, 0.8, 0.6, 0.5, 0.4, 0, 0, 0, 0, 0])
-    fit = SimpleNamespace(L=2, beta=np.stack([delta / 2, -delta / 2]), sigma=1.0)
+    fit = SimpleNamespace(L=2, beta=np.stack([delta / 2, -delta / 2]), sigma=1.0, found=np.stack([delta, delta]) > 0)
     plain, steered = box.draw(4000, rng), box.steer(4000, fit, rng)
     assert np.mean((steered @ delta) ** 2) > 1.2 * np.mean((plain @ delta) ** 2)
     assert np.abs(np.corrcoef(steered[:, 5:].T) - np.eye(5)).max() < 0.1

@@ -8,6 +8,7 @@ import pytest
 import mixsense as ms
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.sizes import next_size
+from mixsense.methods.frugal.steering import Queries
 from mixsense.metrics import best_order
 from mixsense.rounds import Asked
 
@@ -198,8 +199,9 @@ def test_every_round_but_the_first_has_an_estimate():
             asked = yield current
 
     ms.run(remembering(), simulated(pair, 1))
-    assert seen[0] is None
-    assert all(r.status in ("budget", "single") for r in seen[1:])
+    assert seen[:2] == [None, None]  # the noise, and the start: there is nothing to tell before the first fit
+    assert len(seen) > 2
+    assert all(r.status in ("budget", "single") for r in seen[2:])
     assert ms.match_error(seen[-1].vectors, pair) < 1.0
 
 
@@ -221,18 +223,20 @@ def test_all_runs_show_the_vectors_in_the_same_order():
 def test_the_answers_are_those_to_what_was_really_asked():
     answers = Answers(2, 3)  # room for three, so that it has to grow
     for first in (0, 10, 20):
-        asking = answers.ask(np.zeros((2, 2)), "", None)
+        asking = answers.ask(Queries(np.zeros((2, 2)), np.array([1.0, first])), "", None)
         next(asking)
         with pytest.raises(StopIteration):
             asking.send(Asked([[first, 1], [first, 2]], [first, -first]))
     assert answers.N == 6
     assert answers.X.tolist() == [[0, 1], [0, 2], [10, 1], [10, 2], [20, 1], [20, 2]]
     assert answers.y.tolist() == [0, 0, 10, -10, 20, -20]
+    assert np.array(answers.weights)[answers.stage, 1].tolist() == [0, 0, 10, 10, 20, 20]
 
 
-def test_stages_grow_by_a_fifth_reach_gamma_and_leave_no_crumbs():
+def test_stages_grow_by_what_gamma_takes_and_leave_no_crumbs():
     assert next_size(1000, 10_000, np.inf, 0.1) == 200
-    assert next_size(1000, 10_000, 0.11, 0.1) == 100  # the bound falls like 1/N
-    assert next_size(1000, 10_000, 0.1001, 0.1) == 50
+    assert next_size(1000, 10_000, 0.11, 0.1) == 210  # the bound falls like 1/√N
+    assert next_size(1000, 10_000, 0.1001, 0.1) == 100
+    assert next_size(1000, 10_000, 0.5, 0.1) == 400
     assert next_size(30, 10_000, np.inf, None) == 20
     assert next_size(1000, 250, np.inf, None) == 250

@@ -58,13 +58,13 @@ def _draws(b: Array, V: Array, largest: float, draws: int, rng: np.random.Genera
     slab = max(largest, noise) ** 2 / 4.0 ** np.arange(octaves)  # variances
     wide = V[:, None] + slab
     # Likelihood of b under each slab over that under zero.
-    ratio = np.exp(np.minimum(0.5 * b[:, None] ** 2 * (1 / V[:, None] - 1 / wide), 600.0)) * np.sqrt(V[:, None] / wide)
+    ratio = np.exp(np.minimum(0.5 * b[:, None] ** 2 * (1 / V[:, None] - 1 / wide), 500.0)) * np.sqrt(V[:, None] / wide)
     shrink = slab / wide
     expected, kept = np.full(octaves, tuning.EXPECTED_IN_AN_OCTAVE), []
     rows = np.arange(len(b))
     for sweep in range(tuning.GIBBS_SETTLES + draws):
         share = expected / len(b)
-        odds = np.cumsum(ratio * share / max(1 - float(share.sum()), 0.02), axis=1)
+        odds = np.cumsum(ratio * share / max(1 - float(share.sum()), tuning.LEAST_SHARE_OF_ZEROS), axis=1)
         level = rng.random(len(b)) * (1 + odds[:, -1])
         which = np.minimum((odds < level[:, None] - 1).sum(axis=1), octaves - 1)
         there = level > 1  # below 1: it is zero

@@ -106,7 +106,7 @@ def _noncentrality(value: float, count: int, eta: float) -> float:
     low, high = 0.0, max(value, 1.0)
     while chndtr(value, count, high) > eta:
         high *= 2
-    for _ in range(40):
+    for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if chndtr(value, count, middle) > eta else (low, middle)
     return high
