@@ -223,14 +223,15 @@ def test_all_runs_show_the_vectors_in_the_same_order():
 def test_the_answers_are_those_to_what_was_really_asked():
     answers = Answers(2, 3)  # room for three, so that it has to grow
     for first in (0, 10, 20):
-        asking = answers.ask(Queries(np.zeros((2, 2)), np.array([1.0, first])), "", None)
+        asking = answers.ask(Queries(np.array([[first, 1.0], [first, 5.0]]), np.array([1.0, first + 1])), "", None)
         next(asking)
         with pytest.raises(StopIteration):
             asking.send(Asked([[first, 1], [first, 2]], [first, -first]))
     assert answers.N == 6
     assert answers.X.tolist() == [[0, 1], [0, 2], [10, 1], [10, 2], [20, 1], [20, 2]]
     assert answers.y.tolist() == [0, 0, 10, -10, 20, -20]
-    assert np.array(answers.weights)[answers.stage, 1].tolist() == [0, 0, 10, 10, 20, 20]
+    # A query that was not asked for has no instrument, whoever asked it.
+    assert np.array(answers.weights)[answers.stage, 1].tolist() == [1, 0, 11, 0, 21, 0]
 
 
 def test_stages_grow_by_what_gamma_takes_and_leave_no_crumbs():

@@ -21,6 +21,7 @@ from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.setup import Setup
 from mixsense.methods.frugal.sizes import expected_sparsity
+from mixsense.methods.frugal.steering import Queries
 from mixsense.methods.paper.exact_values import SURER, answers_to_see_all, miss
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
@@ -74,7 +75,7 @@ def exact(
         noise = "are rounded, or not linear in the queries"
         draw = partial(gaussian, n=problem.n, rng=rng) if inside is None else partial(inside.anywhere, rng=rng)
         plain = draw(min(tuning.PLAIN_QUERIES, budget - answers.N))
-        yield from answers.ask(plain, "exact answers: plain queries", None)
+        yield from answers.ask(Queries.alone(plain), "exact answers: plain queries", None)
         for step in () if rounded(answers.y) else tuning.STEPS:
             search = _Search(answers, draw(1)[0], step, problem, None if inside is None else inside.coded)
             found = yield from search.run(setup, draw, budget)
@@ -131,7 +132,7 @@ class _Search:
             plain = math.ceil(tuning.PLAIN_SHARE * q) if self.unexplained else q
             queries = np.vstack([self.query + self.step * draw(q - plain), draw(plain)])
             estimate = partial(self.recovery, setup, "budget") if len(self.beta) else None
-            yield from answers.ask(queries, "exact answers: small steps around one point", estimate)
+            yield from answers.ask(Queries.alone(queries), "exact answers: small steps around one point", estimate)
             self.renew()
             if self.done(setup.eta):
                 return self.recovery(setup, "certified")

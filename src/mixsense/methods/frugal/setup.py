@@ -47,11 +47,11 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
     # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
     count = noise_batch(budget) if problem.sigma is None else 0
     if count and columns > n:
-        middle = Queries(np.repeat(zero(n), count, axis=0), np.zeros(n))
+        middle = Queries.alone(np.repeat(zero(n), count, axis=0))
         asked = yield from answers.ask(middle, "noise: the middle of the box", None)
         sigma = spread_around_two(asked.y)
     elif count:
-        nothing = Queries(np.repeat(zero(n), count, axis=0), np.zeros(n))
+        nothing = Queries.alone(np.repeat(zero(n), count, axis=0))
         asked = yield from answers.ask(nothing, "noise: x = 0", None)
         answers.zeros = count
         sigma = float(np.sqrt(np.mean(asked.values**2)))

@@ -34,6 +34,11 @@ class Queries(NamedTuple):
     """(n,), what makes an instrument of each entry: times the query, its covariance with the query depends on no
     answer. 0 where there is none."""
 
+    @classmethod
+    def alone(cls, X: Array) -> Queries:
+        """Return queries without instruments."""
+        return cls(X, np.zeros(X.shape[1]))
+
 
 @dataclass(frozen=True, slots=True)
 class Steering:
