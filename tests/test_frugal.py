@@ -106,7 +106,8 @@ def test_nothing_but_n_is_needed_and_the_story_is_told():
     assert [s["answers"] for s in story["stages"]] == sorted({s["answers"] for s in story["stages"]})
     assert story["stages"][-1]["answers"] == r.queries
     assert {"annealed", "one vector"} & set(story["routes"])
-    assert story["misfit_p"] > 1e-3
+    assert not any(check["failed"] for check in story["checks"])
+    assert {"gate", "link", "drift of the level"} <= {check["name"] for check in story["checks"]}
     assert story["snr"] > 0
     assert ms.Recovery.from_json(r.to_json()) == r
 
@@ -160,9 +161,8 @@ def with_outliers(oracle):
 @pytest.mark.parametrize(
     ("spoil", "sigma", "words"),
     [
-        (bent, 1.0, "misfit"),
+        (bent, 1.0, "failed:"),
         (shifted, None, "subtract the offset"),
-        (with_outliers, 1.0, "far from all vectors"),
     ],
 )
 def test_answers_of_another_kind_are_not_certified(spoil, sigma, words):
@@ -170,6 +170,16 @@ def test_answers_of_another_kind_are_not_certified(spoil, sigma, words):
     r = ms.recover(spoil(simulated(pair, 5)), 40, gamma=0.25, sigma=sigma, seed=5, max_queries=1500)
     assert r.status == "uncertain"
     assert any(words in warning for warning in r.diagnostics["warnings"])
+
+
+@pytest.mark.slow
+def test_outliers_are_lapses_and_do_not_spoil_the_models():
+    pair = ms.random_pair(40, 3, gap=6.0, seed=5)
+    r = ms.recover(with_outliers(simulated(pair, 5)), 40, gamma=0.25, sigma=1.0, seed=5, max_queries=1500)
+    assert r.status == "certified"
+    assert ms.match_error(r.vectors, pair) < 0.25
+    # 3 % of some 500 answers: a standard error of 0.8 %.
+    assert 0.005 < r.diagnostics["lapses"] < 0.06
 
 
 def test_same_seed_same_result_to_the_last_bit():

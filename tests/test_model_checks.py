@@ -1,20 +1,225 @@
-"""Tests of the model on answers that the fit has not seen."""
+"""Checks of the model: each one fires in its world, and stays silent where the model holds."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import mixsense as ms
 from mixed_answers import fit, mixed_answers
-from mixsense.methods.frugal.model_checks import (
-    StageChecks,
-    explain_misfit,
+from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, warning
+from mixsense.methods.frugal.model_checks.check import _same_query
+from mixsense.methods.frugal.model_checks.score_tests import largest
+from mixsense.methods.frugal.model_checks.surprise import (
+    Surprises,
     outlier_share,
     probability_transform,
     uniform_p_value,
 )
+from mixsense.methods.frugal.model_checks.values import rounding_step
+from mixsense.methods.frugal.model_checks.wording import REMEDIES, failed, surely_failed
+from mixsense.regression.data import Data
+from mixsense.regression.fit import climb, finish
 
 PAIR = ms.random_pair(30, 3, gap=8.0, seed=3)
+N, SIGMA = 300, 0.3
+MODELS = np.array([[0.5, 1.5, -1.0, 0.8, 0.0, 0.0], [-1.0, -1.2, 0.7, 0.0, 1.5, 0.0]])  # the first column is the level
+
+
+def answers(seed, spoil=None, N=N):
+    """Rows inside a box, each model's mean, which model answers, and its noise; `spoil` may change them."""
+    rng = np.random.default_rng(seed)
+    Z = rng.choice([-1.0, 1.0], (N, 5))
+    inside = rng.random(Z.shape) < 0.15
+    Z[inside] = rng.uniform(-1, 1, int(inside.sum()))
+    Z[N - 20 :] = Z[:20]
+    X = np.column_stack([np.ones(N), Z])
+    means, model, noise = X @ MODELS.T, rng.integers(0, 2, N), SIGMA * rng.standard_normal(N)
+    if spoil is not None:
+        made = spoil(X, means, model, noise, rng)
+        if isinstance(made, np.ndarray):
+            return X, made
+        means, model, noise = made
+    return X, means[np.arange(N), model] + noise
+
+
+def checks(X, y, free_sigma=True, free_weights=True, start=MODELS, sigma=SIGMA, level=True):
+    data, shares = Data(X, y), np.full(len(start), 1 / len(start))
+    free = {"free_sigma": free_sigma, "free_weights": free_weights and len(start) > 1}
+    found = fit(X, y, start, sigma, shares, 0.6, 0.6, **free)
+    made = check_model(data, found, free_sigma, free_weights, level=level) + check_values(data, found)
+    return [*made, outlier_check(data, found)]
+
+
+def chosen(means, model):
+    return means[np.arange(len(model)), model]
+
+
+HASH = np.array([0.0, 1013.3, 2017.7, 3019.1, 4021.9, 5023.3])
+LATE = np.arange(N) >= N // 2
+
+WORLDS = {
+    "drift of the level": lambda X, means, model, noise, rng: (means + 0.5 * LATE[:, None], model, noise),
+    "drift of the shares": lambda X, means, model, noise, rng: (means, (rng.random(N) < 0.2 + 0.6 * LATE) * 1, noise),
+    "drift of the coefficients": lambda X, means, model, noise, rng: (
+        means + np.outer(0.8 * LATE * X[:, 1], [1, -1]),
+        model,
+        noise,
+    ),
+    "gate": lambda X, means, model, noise, rng: (means, (X[:, 5] > 0) * 1, noise),
+    "repeats": lambda X, means, model, noise, rng: (means, (np.abs(X @ HASH) % 2).astype(int), noise),
+    "linked": lambda X, means, model, noise, rng: (means, np.repeat(model[::5], 5), noise),
+    "link": lambda X, means, model, noise, rng: (2 * np.tanh(means / 2), model, noise),
+    "bend": lambda X, means, model, noise, rng: (means + 0.15 * means**2, model, noise),
+    "squares": lambda X, means, model, noise, rng: (means + 1.5 * X[:, [5]] ** 2, model, noise),
+    "interactions": lambda X, means, model, noise, rng: (means + 0.4 * X[:, [1]] * X[:, [2]], model, noise),
+    "sigma by model": lambda X, means, model, noise, rng: (means, model, np.array([0.5, 1.5])[model] * noise),
+    "tails": lambda X, means, model, noise, rng: (means, model, SIGMA * rng.standard_t(3, N)),
+    "outliers": lambda X, means, model, noise, rng: (means, model, np.where(rng.random(N) < 0.02, 30.0, noise)),
+    "skewness": lambda X, means, model, noise, rng: (means, model, SIGMA * (rng.exponential(1, N) - 1)),
+    "rounding": lambda X, means, model, noise, rng: np.round(chosen(means, model) + noise),
+    "ends": lambda X, means, model, noise, rng: np.minimum(chosen(means, model) + noise, 2.5),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_each_check_fires_in_its_world(world):
+    made = failed(checks(*answers(1, WORLDS[world])))
+    assert world in [check.name for check in made]
+
+
+def test_where_the_model_holds_the_checks_are_silent():
+    # Each run fails with probability 2 % at most: of 40, more than 4 fail with probability 4·10⁻⁴.
+    alarms = [bool(failed(checks(*answers(seed)))) for seed in range(40)]
+    assert sum(alarms) <= 4
+
+
+def test_p_values_of_score_tests_are_those_of_a_uniform_number_or_larger():
+    p = np.array([check.p_value for seed in range(20) for check in checks(*answers(seed)) if check.p_value is not None])
+    # 20 × 12 p-values, those of one run dependent: 0.1 with a standard error of 0.02 to 0.06 or, as Bonferroni has it,
+    # less.
+    assert np.mean(p < 0.1) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("world", "says"),
+    [
+        ("drift of the level", "after about 133|after about 167"),
+        ("gate", "depends on x4: a routing rule"),
+        ("squares", "bend with x4"),
+        ("interactions", "x0 and x1"),
+    ],
+)
+def test_a_check_says_what_differs(world, says):
+    import re
+
+    found = {check.name: check for check in checks(*answers(2, WORLDS[world]))}
+    assert re.search(says, found[world].what), found[world].what
+
+
+def test_what_the_user_gave_is_checked():
+    few = answers(3, lambda X, means, model, noise, rng: (means, (rng.random(N) < 0.25) * 1, noise))
+    assert "shares" in [check.name for check in failed(checks(*few, free_weights=False))]
+    assert "shares" not in [check.name for check in checks(*few)]
+    assert "sigma" in [check.name for check in failed(checks(*answers(3), free_sigma=False, sigma=0.4))]
+    assert "sigma" not in [check.name for check in checks(*answers(3))]
+
+
+def test_one_model_is_checked_too():
+    rng = np.random.default_rng(4)
+    X, _ = answers(4)
+    y = X @ MODELS[0] + SIGMA * rng.standard_normal(N)
+    assert not failed(checks(X, y, start=MODELS[:1]))
+    for spoiled, name in (
+        (y + 0.4 * LATE, "drift of the level"),
+        (2 * np.tanh(y / 2), "link"),
+        (y + 0.4 * X[:, 1] * X[:, 2], "interactions"),
+        (np.where(X[:, 1] > 0, y, X @ MODELS[1]), "interactions"),  # the sign of x0 routes
+    ):
+        assert name in [check.name for check in failed(checks(X, spoiled, start=MODELS[:1]))], name
+
+
+def test_a_constant_is_seen_where_there_is_no_level():
+    X, y = mixed_answers(PAIR, 600, 5)
+    assert "offset" in [check.name for check in failed(checks(X, y + 0.7, start=PAIR, sigma=1.0, level=False))]
+
+
+def test_few_features_of_many_are_looked_at():
+    pair = ms.random_pair(300, 4, gap=8.0, seed=1)
+    X, y = mixed_answers(pair, 500, 6)
+    made = checks(X, y, start=pair, sigma=1.0, level=False)
+    assert not failed(made)
+    bent = y + 0.1 * y**2
+    assert {"bend", "squares"} & {check.name for check in failed(checks(X, bent, start=pair, sigma=1.0, level=False))}
+
+
+def test_pairs_of_the_same_query_are_not_those_in_a_row():
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [0.0], [1.0]])
+    pairs = sorted(zip(*(part.tolist() for part in _same_query(Data(X, np.zeros(6)))), strict=True))
+    assert pairs == [(0, 2), (1, 4), (2, 4), (3, 5)]
+
+
+def test_groups_are_one_draw_of_a_model():
+    # Answers of a group share their model: known groups are no alarm, the same answers without them are.
+    X, y = answers(7, WORLDS["linked"])
+    group = np.arange(N) // 5
+    found = fit(X, y, MODELS, SIGMA, np.full(2, 0.5), 0.6, 0.6, free_sigma=True, free_weights=True)
+    alone = failed(check_model(Data(X, y), found, True, True, level=True))
+    known = failed(check_model(Data(X, y, group=group), found, True, True, level=True))
+    assert "linked" in [check.name for check in alone]
+    assert not known
+
+
+def test_ratings_are_no_alarm_on_their_scale():
+    X, y = answers(8, lambda X, means, model, noise, rng: 2 * chosen(means, model) + 3 * noise)
+    scale = ms.Rating(-4, 4)
+    data = Data(X, scale.answer(y), scale=scale)
+    found = finish(climb(data, 2 * MODELS, 0.9, np.full(2, 0.5), 0.6, 0.6, free_sigma=True, free_weights=True))
+    assert not failed(check_model(data, found, True, True, level=True) + check_values(data, found))
+    real = fit(X, data.y, 2 * MODELS, 0.9, np.full(2, 0.5), 0.6, 0.6, free_sigma=True, free_weights=True)
+    assert {"rounding", "ends"} <= {check.name for check in failed(check_values(Data(X, data.y), real))}
+
+
+def test_sums_are_compared_with_what_their_skewness_makes_of_them():
+    # A sum of 100 numbers χ²₁ − 1 has the skewness √8/10: it exceeds three standard errors 5 times as often as a
+    # normal number does.
+    rng = np.random.default_rng(0)
+    E = rng.standard_normal((200_000, 1)) ** 2 - 1
+    p = [largest(E[i : i + 100].sum(axis=0), E, 100, np.array([0])).p_value for i in range(0, 200_000, 100)]
+    # 2,000 tests at level 0.01: 20 with a standard error of 4.5.
+    assert 5 <= np.sum(np.array(p) < 0.01) <= 40
+
+
+def test_steps_are_found_and_real_numbers_have_none():
+    rng = np.random.default_rng(0)
+    assert rounding_step(np.round(rng.standard_normal(100), 1)) == pytest.approx(0.1)
+    assert rounding_step(rng.standard_normal(100)) == 0.0
+
+
+def test_exact_answers_on_steps_are_not_called_rounded():
+    X = np.random.default_rng(0).choice([-1.0, 1.0], (100, 3))
+    beta = np.array([[2.0, -1.0, 3.0]])
+    found = fit(X, X @ beta[0], beta, 0.01, np.ones(1), 0.9, 0.9)
+    assert "rounding" not in [check.name for check in failed(check_values(Data(X, X @ beta[0]), found))]
+
+
+def test_a_warning_names_first_what_explains_most():
+    tails = Check("tails", 9.0, None, 4.0, "some answers are far")
+    drift = Check("drift of the level", 5.0, 1e-6, 0.0015, "the level changes")
+    fine = Check("gate", 1.0, 0.3, 0.0015)
+    assert warning([fine]) is None
+    text = warning([tails, fine, drift])
+    assert text.startswith('check "drift of the level" failed: the level changes (p = 1e-06')
+    assert "failed, too: tails" in text
+    stronger = Check("tails", 90.0, None, 4.0, "some answers are far")
+    assert 'check "tails" failed' in warning([stronger, drift])
+    assert surely_failed([drift])
+    assert not surely_failed([tails, fine])
+
+
+def test_every_check_has_a_remedy():
+    names = {check.name for check in checks(*answers(1), free_sigma=False, free_weights=False)} | set(WORLDS)
+    assert names <= set(REMEDIES)
 
 
 def fitted():
@@ -43,22 +248,10 @@ def test_outliers_are_counted():
     assert 0.045 < outlier_share(X, y, fitted()) < 0.055
 
 
-def test_a_misfit_is_explained():
-    X, y = mixed_answers(PAIR, 2000, 2)
-    rng = np.random.default_rng(1)
-    assert "linearly" in explain_misfit(X, y + 0.2 * y**2, fitted())
-    assert "heavy tails" in explain_misfit(X, y + rng.standard_t(3, 2000), fitted())
-    assert "skewed" in explain_misfit(X, y + rng.exponential(2, 2000) - 2, fitted())
-
-
-def test_a_surprising_stage_is_doubted_and_early_stages_are_forgiven():
-    checks, (X, y) = StageChecks(), mixed_answers(PAIR, 600, 2)
-    assert not checks.doubt
-    assert checks.p_value == 1.0
-    checks.add(X[:200], y[:200] + 5, fitted())
-    assert checks.doubt
-    assert checks.p_value < 1e-3
-    for part in (slice(200, 400), slice(400, 600)):
-        checks.add(X[part], y[part], fitted())
-    assert not checks.doubt
-    assert checks.p_value > 1e-3  # the later half of three stages are the last two
+def test_a_surprising_stage_is_doubted_until_the_next_one():
+    surprises, (X, y) = Surprises(), mixed_answers(PAIR, 600, 2)
+    assert not surprises.doubt
+    surprises.add(X[:200], y[:200] + 5, fitted())
+    assert surprises.doubt
+    surprises.add(X[200:], y[200:], fitted())
+    assert not surprises.doubt

@@ -47,10 +47,14 @@ class Box:
         """Draw q queries uniformly, a little away from the edges."""
         return rng.uniform(-tuning.FROM_THE_EDGE, tuning.FROM_THE_EDGE, (q, self.coded.n))
 
-    def with_middles(self, Z: Array, rng: np.random.Generator) -> Array:
-        """Move one entry of some corners to the middle of its range: corners alone do not tell which feature it is."""
+    def with_inner_points(self, Z: Array, rng: np.random.Generator) -> Array:
+        """Move entries of corners inside: corners alone tell neither which feature it is, nor whether answers bend.
+
+        Each entry may be anywhere in its range with some probability; some corners have one in the middle.
+        """
         if self.design == "gaussian":
             return Z
+        Z = _with_some_inside(Z, rng)
         here = np.flatnonzero(rng.random(len(Z)) < tuning.MIDDLE_SHARE)
         Z[here, rng.integers(self.coded.n, size=len(here))] = 0.0
         return Z
@@ -63,6 +67,7 @@ class Box:
         """
         if self.design == "gaussian":
             return Z
+        Z = _with_some_inside(Z, rng)
         holes = (rng.random(len(Z)) < tuning.HOLES_SHARE)[:, None] & (rng.random(Z.shape) < tuning.HOLES_SHARE)
         Z[holes] = 0.0
         return Z
@@ -100,6 +105,12 @@ class Box:
         trial = self.draw(tuning.TRIAL_CORNERS, rng)
         left = [_uncertainty(flip(trial, slope, offset, reach, rng), slope, offset, sigma) for reach in reaches]
         return flip(Z, slope, offset, reaches[int(np.argmin(left))], rng)
+
+
+def _with_some_inside(Z: Array, rng: np.random.Generator) -> Array:
+    inside = rng.random(Z.shape) < tuning.INSIDE_SHARE
+    Z[inside] = rng.uniform(-1.0, 1.0, int(inside.sum()))
+    return Z
 
 
 def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Generator) -> Array:

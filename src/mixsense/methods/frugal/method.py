@@ -17,8 +17,8 @@ from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_riv
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
-from mixsense.methods.frugal.model_checks import StageChecks
-from mixsense.methods.frugal.queries import first_queries, next_queries
+from mixsense.methods.frugal.model_checks import Surprises, surely_failed
+from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
 from mixsense.methods.frugal.sizes import enough_of, first_batch, next_size, start_size
@@ -59,8 +59,8 @@ def frugal(
     on the coordinates that seem to matter and steered so that their answers label themselves; all fits are renewed on
     all answers, one model more and one model less are tried, and the held-out likelihood of each route is kept.
     3. Finish: spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: how many
-    models there are, and the probability transform of answers that the fit had not seen. Answers without noise are
-    exact equations: `mixsense.methods.frugal.exact`.
+    models there are, and every way in which the world may differ that `model_checks` has a name for. Answers without
+    noise are exact equations: `mixsense.methods.frugal.exact`.
     """
     if not isinstance(steer, (bool, np.bool_)):
         raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)
@@ -83,12 +83,14 @@ def frugal(
         q = start_size(first, budget - answers.N, gamma)
         queries = first_queries(q, n, rng, bool(steer), inside)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
-        yield from answers.ask(queries, label, None, enough_of(q, budget - answers.N))
+        yield from answers.ask(with_repeats(queries), label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
         setup = replace(with_nominal_noise(setup, answers.y), alike=box is not None and design == "corners")
 
-    checks, auto = StageChecks(), setup.models is None
-    report = Report(answers, setup, checks, inside)
+    surprises, auto = Surprises(), setup.models is None
+    report = Report(answers, setup, inside, problem.names)
+    # From here on, a run that cannot reach its precision is ended.
+    look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     looks, floors = 0, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     while True:
@@ -98,25 +100,30 @@ def frugal(
         bound = error_bound(answers, candidates, setup, looks) if settled and wanted else math.inf
         alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
         bound = with_rivals(bound, alive, candidates, setup.eta)
-        reached = gamma is not None and bound <= gamma
-        if (reached or left <= 0) and not candidates.tried_more:
+        reached = gamma is not None and bound <= gamma and answers.N >= report.least
+        if (reached or left <= 0 or answers.N >= look) and not candidates.tried_more:
             candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
             continue
         report.add_stage(candidates, bound)
         if left <= 0 or reached:
             return report.recovery(candidates, bound, reached, alive)
+        if answers.N >= look:
+            look = tuning.INTERIM_GROWTH * answers.N
+            if surely_failed(checks := report.checks(candidates)):
+                return report.recovery(candidates, bound, reached, alive, checks)
 
-        doubt, q = checks.doubt, next_size(answers.N, left, bound, gamma)
+        doubt, q = surprises.doubt, next_size(answers.N, left, bound, gamma, report.least)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors)
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)
             queries.X[:part] = duels(part, inside, alive, rng)
+        queries = with_repeats(queries)
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 
         if candidates.established and not setup.quiet:
-            checks.add(new.X, new.y, candidates.several)
-            doubt = doubt or checks.doubt
+            surprises.add(new.X, new.values, candidates.several)
+            doubt = doubt or surprises.doubt
         candidates = candidates.scored(new)
         new_starts = candidates.new_starts(doubt)
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)

@@ -20,7 +20,7 @@ from mixsense.regression.starts import second_moments
 def first_queries(q: int, n: int, rng: np.random.Generator, steered: bool, box: Box | None) -> Queries:
     """Draw the q queries that come before any fit."""
     if box is not None:
-        return Queries(box.with_middles(box.draw(q, rng), rng), np.ones(n))
+        return Queries(box.with_inner_points(box.draw(q, rng), rng), np.ones(n))
     loud = math.sqrt(tuning.QUERY_ENERGY) if steered else 1.0
     return Queries(loud * gaussian(q, n, rng), np.ones(n))
 
@@ -45,7 +45,7 @@ def next_queries(
         if candidates.winner is candidates.one:
             return Queries(box.with_holes(box.draw(q, rng), rng), np.ones(box.coded.n))
         Z = box.steer(q, several, rng) if known else box.draw(q, rng)
-        return Queries(box.with_middles(Z, rng), np.ones(box.coded.n))
+        return Queries(box.with_inner_points(Z, rng), np.ones(box.coded.n))
     n = answers.X.shape[1]
     if not steered:
         return Queries(gaussian(q, n, rng), np.ones(n))
@@ -55,6 +55,13 @@ def next_queries(
         return steer(chance, models, several.sigma, floors, max(int(several.found.sum()), 1)).draw(q, rng)
     floor = max(1.0, floors[-1] * tuning.QUERY_ENERGY)
     return Steering(np.sqrt(floor + focus(chance, (tuning.QUERY_ENERGY - floor) * n)), floor=floor).draw(q, rng)
+
+
+def with_repeats(queries: Queries) -> Queries:
+    """Return queries of which a few, the last ones, are the first ones again."""
+    X = queries.X
+    again = int(tuning.REPEATED_SHARE * len(X))
+    return queries._replace(X=np.concatenate([X[: len(X) - again], X[:again]]))
 
 
 def chances(answers: Answers, candidates: Candidates, doubt: bool) -> Array:

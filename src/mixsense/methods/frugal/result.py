@@ -13,8 +13,9 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, hidden_in_one, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
-from mixsense.methods.frugal.model_checks import StageChecks, explain_misfit, outlier_share
+from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, warning
 from mixsense.methods.frugal.setup import Setup
+from mixsense.methods.frugal.sizes import least_answers
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates, Expected
@@ -37,15 +38,16 @@ class Report:
         All answers; they may grow.
     setup : Setup
         What was known before the first stage.
-    checks : StageChecks
-        Tests of the model; they may grow.
     inside : Box or None
         Where queries stay.
+    names : sequence of str, optional
+        What the features are called.
     """
 
-    def __init__(self, answers: Answers, setup: Setup, checks: StageChecks, inside: Box | None) -> None:
-        self.answers, self.setup, self.checks, self.inside = answers, setup, checks, inside
+    def __init__(self, answers: Answers, setup: Setup, inside: Box | None, names: Sequence[str] | None = None) -> None:
+        self.answers, self.setup, self.inside, self.names = answers, setup, inside, names
         self.box = None if inside is None else inside.coded
+        self.least = 0 if inside is None else least_answers(inside.coded.n)
         self.stages: list[dict[str, Any]] = []
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
@@ -71,7 +73,25 @@ class Report:
     def _rivals(self, candidates: Candidates) -> list[Rival]:
         return rivals_of(self.answers, candidates, self.inside)
 
-    def recovery(self, candidates: Candidates, bound: float, reached: bool, alive: Sequence[Rival] = ()) -> Recovery:
+    def checks(self, candidates: Candidates) -> list[Check]:
+        """Hold the fit against all answers in every way that has a name; one of exact answers in a few ways only."""
+        answers, setup, winner = self.answers, self.setup, candidates.winner
+        found = [outlier_check(answers.data.without_zeros, winner), models_check(candidates)]
+        found += check_values(answers.data, winner)
+        if not setup.quiet:
+            level = self.box is not None and self.box.level
+            free_sigma = setup.free_sigma or winner is candidates.one  # one model may take the noise that it needs
+            found += check_model(answers.data, winner, free_sigma, setup.free_weights, level=level, names=self.names)
+        return found
+
+    def recovery(
+        self,
+        candidates: Candidates,
+        bound: float,
+        reached: bool,
+        alive: Sequence[Rival] = (),
+        checks: Sequence[Check] | None = None,
+    ) -> Recovery:
         """Say what was found, and whether the answers support it.
 
         Parameters
@@ -84,13 +104,16 @@ class Report:
             The bound is within the precision that was asked for.
         alive : sequence of Rival
             Other pairs of models that the answers do not rule out.
+        checks : sequence of Check, optional
+            Of the model, if they were made already. Without an error bound none are needed.
         """
         setup, winner, box = self.setup, candidates.winner, self.box
         one = winner is candidates.one
         shown = [0] * (setup.models or 1) if one else order_of_models(winner, setup)
-        p_value = self.checks.p_value if math.isfinite(bound) else 1.0
-        warnings = self._warnings(candidates, bound, p_value)
-        single = one and math.isfinite(bound)
+        if checks is None:
+            checks = self.checks(candidates) if math.isfinite(bound) else []
+        warnings = self._warnings(candidates, checks)
+        single = one and math.isfinite(bound) and self.answers.N >= self.least
         n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
         intercepts = box is not None and box.level and box.intercept
         ends = intervals(self.answers.data, winner)[shown][:, -n:]
@@ -105,29 +128,18 @@ class Report:
             weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
             stderr=np.where(np.isfinite(stderr), stderr, np.nan),
             interval=ends,
-            diagnostics=self._diagnostics(candidates, p_value, warnings)
+            diagnostics=self._diagnostics(candidates, checks, warnings)
             | {"rivals": self._told(alive)}
             | (self._hidden(candidates) if single else {}),
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
         )
 
-    def _warnings(self, candidates: Candidates, bound: float, p_value: float) -> list[str]:
+    def _warnings(self, candidates: Candidates, checks: Sequence[Check]) -> list[str]:
         """Say in which ways the answers do not support what was found."""
-        answers, winner = self.answers, candidates.winner
-        one, significant = winner is candidates.one, tuning.SIGNIFICANT_ERRORS
-        warnings, informative = [], answers.data.without_zeros
-        if math.isfinite(bound) and (better := candidates.better_number):
-            warnings.append(f'the answers support {better} model{"s" if better > 1 else ""}: give models="auto"')
-        if p_value < tuning.MISFIT_P_VALUE:
-            reason = explain_misfit(informative.X, informative.y, candidates.several)
-            warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
-        outliers = outlier_share(informative.X, informative.y, winner) if math.isfinite(bound) else 0.0
-        if outliers > max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / answers.N):
-            warnings.append(
-                f"{100 * outliers:.1f} % of the answers are far from {'the vector' if one else 'all vectors'}: "
-                "a further model that answers seldom (below 2 %), or outliers"
-            )
+        winner, significant = candidates.winner, tuning.SIGNIFICANT_ERRORS
+        one = winner is candidates.one
+        warnings = [said] if (said := warning(checks)) else []
         offset = abs(self.setup.offset)
         if offset > significant:
             warnings.append(f"the answers to x = 0 are {offset:.0f} standard errors from 0: subtract the offset")
@@ -163,14 +175,14 @@ class Report:
             for rival, p in zip(alive, share / max(float(share.sum()), 1e-300), strict=True)
         ]
 
-    def _diagnostics(self, candidates: Candidates, p_value: float, warnings: list[str]) -> dict[str, Any]:
+    def _diagnostics(self, candidates: Candidates, checks: Sequence[Check], warnings: list[str]) -> dict[str, Any]:
         """Tell the story in plain values."""
         answers = self.answers
         return {
             "method": "frugal",
             "stages": self.stages,
             "routes": {route: float(np.mean(values)) for route, values in candidates.held_out.items()},
-            "misfit_p": p_value,
+            "checks": [check.to_dict() for check in checks],
             "evidence": candidates.evidence,
             "scores": {str(L): value - max(candidates.score.values()) for L, value in candidates.score.items()},
             "largest_query_norm": answers.largest_norm,
@@ -191,6 +203,15 @@ def noise_story(fit: Fit, scale: Scale | None) -> dict[str, Any]:
     """Tell the scale of the answers, and the share of lapses if there are any."""
     lapses = {"lapses": fit.scale.share} if isinstance(fit.scale, Lapses) else {}
     return lapses if scale is None else {**lapses, "scale": scale.to_dict()}
+
+
+def models_check(candidates: Candidates) -> Check:
+    """Check the number of models that the user says: how far another one is ahead, in nats."""
+    best = max(candidates.score, key=lambda L: candidates.score[L])
+    better = candidates.better_number
+    ahead = candidates.score[best] - candidates.score[candidates.choice or best] if better else 0.0
+    what = f"the answers support {best} model{'s' if best > 1 else ''}"
+    return Check("models", ahead, None, 0.0, what)
 
 
 def order_of_models(fit: Fit, setup: Expected) -> list[int]:

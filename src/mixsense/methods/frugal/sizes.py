@@ -37,8 +37,21 @@ def start_size(first: int, left: int, gamma: float | None) -> int:
     return min(wanted, left)
 
 
-def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
-    """Return how many answers the next stage takes, of `left` in the budget.
+def least_answers(n: int) -> int:
+    """Return how many answers a certificate takes in a box of n features: with fewer, the checks have no power.
+
+    Examples
+    --------
+    >>> least_answers(2), least_answers(8), least_answers(30)
+    (250, 200, 150)
+    """
+    (few, most), (many, least) = tuning.LEAST_IN_BOX
+    part = min(max((n - few) / (many - few), 0.0), 1.0)
+    return round(most + part * (least - most))
+
+
+def next_size(N: int, left: int, bound: float, gamma: float | None, least: int = 0) -> int:
+    """Return how many answers the next stage takes, of `left` in the budget; a certificate takes `least` of them.
 
     This many that the bound, which falls like 1/√N, may reach γ, but not too many at once.
 
@@ -51,7 +64,10 @@ def next_size(N: int, left: int, bound: float, gamma: float | None) -> int:
     if gamma is not None and math.isfinite(bound):
         wanted = (bound / max(gamma, 1e-300)) ** 2 - 1
         share = min(max(wanted, tuning.LEAST_STAGE_GROWTH), tuning.LARGEST_STAGE_GROWTH)
-    q = min(left, max(tuning.LEAST_STAGE, math.ceil(round(share * N, 6))))
+    q = max(tuning.LEAST_STAGE, math.ceil(round(share * N, 6)))
+    if gamma is not None and bound <= gamma:
+        q = max(q, least - N)
+    q = min(left, q)
     return left if left - q < tuning.SMALLEST_REST * q else q  # no crumbs at the end
 
 

@@ -1,0 +1,195 @@
+"""All checks of a fit, on all answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks.extensions import Place
+from mixsense.methods.frugal.model_checks.ratios import link, tails
+from mixsense.methods.frugal.model_checks.score_tests import (
+    Tested,
+    pair_test,
+    place_of,
+    score_tests,
+)
+from mixsense.methods.frugal.model_checks.surprise import outlier_share
+from mixsense.methods.frugal.model_checks.values import at_the_ends, left_over, rounding_step
+from mixsense.methods.frugal.model_checks.views import View, draw, see
+from mixsense.regression.data import Data
+from mixsense.regression.fit import Fit
+from mixsense.scales.lapses import Lapses
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One way in which the world could differ from the model, and whether it does."""
+
+    name: str
+    """Which way."""
+    statistic: float
+    """How much the answers speak for it: in standard errors, nats, σ, or a share."""
+    p_value: float | None
+    """Of the statistic, if the model holds; None if it was not computed."""
+    threshold: float
+    """The check fails if the p-value is below this or, without one, the statistic above it."""
+    what: str = ""
+    """What exactly differs, in words."""
+
+    @property
+    def failed(self) -> bool:
+        """The answers speak against the model."""
+        return self.statistic > self.threshold if self.p_value is None else self.p_value < self.threshold
+
+    @property
+    def nats(self) -> float:
+        """How strong it is, roughly, where checks are compared: minus the log of the p-value, or the statistic."""
+        return self.statistic if self.p_value is None else -math.log(max(self.p_value, 1e-300))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        plain = {"name": self.name, "statistic": self.statistic, "p_value": self.p_value, "threshold": self.threshold}
+        return {**plain, "failed": bool(self.failed), "what": self.what}
+
+
+def check_model(
+    data: Data, fit: Fit, free_sigma: bool, free_weights: bool, *, level: bool, names: Sequence[str] | None = None
+) -> list[Check]:
+    """Hold a fit against all answers, in every way that has a name.
+
+    Parameters
+    ----------
+    data : Data
+        All answers, in the order in which they were asked.
+    fit : Fit
+        The models.
+    free_sigma, free_weights : bool
+        Whether σ and the shares were estimated.
+    level : bool
+        The first column of the rows is the level.
+    names : sequence of str, optional
+        What the features are called.
+
+    Returns
+    -------
+    list of Check
+        Those that could be computed. Together they fail with probability 2 % where the model holds.
+    """
+    N, c = data.X.shape
+    names = names or [f"x{j}" for j in range(c - level)]
+    rng = np.random.default_rng(0)
+    times = int(np.clip(tuning.MOST_DRAWN_ANSWERS // N, 1, tuning.DRAWS))
+    given, drawn = see(data, fit), [draw(data, fit, rng) for _ in range(times)]
+    place = place_of(fit, N, level)
+    tested: dict[str, Tested | None] = dict(score_tests(given, drawn, place, (free_sigma, free_weights)))
+    tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
+    tested["repeats"] = pair_test(given, drawn, *_same_query(data))
+    found = [
+        Check(name, test.statistic, test.p_value, tuning.CHECK_P_VALUE, _what(name, test.which, place, level, names))
+        for name, test in tested.items()
+        if test is not None
+    ]
+    if data.scale is None and data.group is None:
+        found += _ratios(given, data.y, fit, place)
+    return found
+
+
+def outlier_check(data: Data, fit: Fit) -> Check:
+    """Check the share of answers that are far from every model; where lapses are part of the model, they may be."""
+    share = 0.0 if isinstance(fit.scale, Lapses) else outlier_share(data.X, data.values, fit)
+    most = max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / max(len(data.y), 1))
+    what = f"{100 * share:.1f} % of the answers are far from {'all vectors' if fit.L > 1 else 'the vector'}"
+    return Check("outliers", share, None, most, what)
+
+
+def _ratios(given: View, y: Array, fit: Fit, place: Place) -> list[Check]:
+    """Make the checks that are likelihood ratios; lapses are left out, and where there are some, tails are expected."""
+    lapses = isinstance(fit.scale, Lapses)
+    kept = given.own if lapses else slice(None)
+    nats, width = link(given.X[kept], y[kept], fit.beta, given.weights, given.sigma, place.estimated)
+    what = f"the answers level off about {width:.3g} from their middle"
+    found = [Check("link", nats, None, tuning.LINK_NATS, what)]
+    if not lapses:
+        found.append(Check("tails", tails(given), None, tuning.TAIL_NATS, "some answers are far from all models"))
+    return found
+
+
+def check_values(data: Data, fit: Fit) -> list[Check]:
+    """Look at which values the answers take: steps, and answers at the ends. Exact answers on steps are no rounding."""
+    if data.scale is not None:
+        return []
+    given, y = see(data, fit), data.y
+    step, sigma = rounding_step(y), float(given.sigma.mean())
+    coarse = step / sigma if left_over(given) > tuning.EXACT_SHARE * step else 0.0
+    most, p_value = at_the_ends(y, given)
+    share = most / len(y)
+    return [
+        Check("rounding", coarse, None, tuning.ROUNDING_STEP, f"the answers come in steps of {step:.3g}"),
+        Check("ends", share, p_value, tuning.CHECK_P_VALUE, f"{100 * share:.0f} % of the answers are at one end"),
+    ]
+
+
+def _in_a_row(data: Data) -> tuple[Index, Index]:
+    """Return the pairs of answers that follow each other, and are not known to be of one group."""
+    first = np.arange(len(data.y) - 1)
+    if data.group is not None:
+        first = first[data.group[:-1] != data.group[1:]]
+    return first, first + 1
+
+
+def _same_query(data: Data) -> tuple[Index, Index]:
+    """Return pairs of answers to the same query that do not follow each other, and are not of one group."""
+    _, same = np.unique(data.X, axis=0, return_inverse=True)
+    order = np.argsort(same.ravel(), kind="stable")
+    key = same.ravel()[order]
+    pairs = []
+    for ahead in (1, 2):
+        first, second = order[:-ahead], order[ahead:]
+        apart = second - first > 1
+        # Of answers in a row, each is paired with the one after the next.
+        wanted = apart if ahead == 1 else apart & (order[1:-1] - first == 1)
+        kept = (key[:-ahead] == key[ahead:]) & wanted
+        pairs.append((first[kept], second[kept]))
+    first, second = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    other = slice(None) if data.group is None else data.group[first] != data.group[second]
+    return first[other], second[other]
+
+
+def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]) -> str:
+    """Say what a parameter of an extension is about."""
+    points, N = tuning.CHANGE_POINTS, len(place.order)
+    after = round((which % points + 1) / (points + 1) * N)
+    columns = place.columns
+    if name.startswith("drift"):
+        of = name.removeprefix("drift of ")
+        if name == "drift of the coefficients":
+            column = int(place.estimated[1][which // points]) - level
+            of = f"the coefficient of {names[column]}" if column >= 0 else "the level of a model"
+        return f"{of} changes after about {after} answers"
+    if name == "gate":
+        return f"which model answers depends on {names[columns[which % len(columns)] - level]}: a routing rule"
+    if name == "bend":
+        return f"the answers bend with the prediction's {('square', 'cube')[which]}"
+    if name == "squares":
+        return f"the answers bend with {names[columns[which] - level]}"
+    if name == "interactions":
+        first, second = (place.crossed[pair[which]] - level for pair in np.triu_indices(len(place.crossed), 1))
+        return f"{names[first]} and {names[second]} have an effect together that they do not have alone"
+    return WORDS[name]
+
+
+WORDS = {
+    "sigma by model": "the models have noise of different size",
+    "skewness": "the noise is skewed",
+    "offset": "all answers are shifted: there is a constant",
+    "shares": "the shares are not those that were given",
+    "sigma": "the noise is not what was given",
+    "linked": "answers in a row share their model or their noise",
+    "repeats": "the same query gets the same model or the same noise again",
+}

@@ -1,0 +1,130 @@
+"""Ways in which the world may differ from the model, each as the derivative of the log-likelihood by what it adds.
+
+A function here takes how a fit sees N answers, and returns one column for each parameter that the extension has, (M,
+q). Where the model holds, each column has mean 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks.views import View
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the answers stand, and which columns are looked at."""
+
+    order: Array
+    """(N,), place of each answer in the order of asking, from 0 to 1."""
+    columns: Index
+    """Columns of the rows whose features are looked at, without the level."""
+    crossed: Index
+    """Columns whose products are looked at: those that matter most."""
+    estimated: tuple[Index, Index]
+    """Model and column of the coefficients that were estimated."""
+    own_noise: bool = False
+    """Each model has a noise of its own."""
+
+    @property
+    def steps(self) -> Array:
+        """1 for the answers after each change point, 0 before, (N, change points)."""
+        points = np.arange(1, tuning.CHANGE_POINTS + 1) / (tuning.CHANGE_POINTS + 1)
+        return (self.order[:, None] >= points).astype(np.float64)
+
+
+Extension = Callable[[View, Place], Array]
+
+
+def _outer(A: Array, B: Array) -> Array:
+    """Return the products of each column of A with each of B, (N, p q)."""
+    found: Array = (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
+    return found
+
+
+def level_drift(view: View, place: Place) -> Array:
+    """Shift all answers from a change point on."""
+    return view.slope * place.steps
+
+
+def share_drift(view: View, place: Place) -> Array:
+    """Let the shares change at a change point."""
+    return _outer(view.surplus, place.steps)
+
+
+def coefficient_drift(view: View, place: Place) -> Array:
+    """Let a coefficient change at a change point."""
+    model, column = place.estimated
+    return _outer(view.slopes[:, model] * view.X[:, column], place.steps)
+
+
+def gate(view: View, place: Place) -> Array:
+    """Let the shares depend on a feature."""
+    return _outer(view.surplus, view.X[:, place.columns])
+
+
+def bend(view: View, place: Place) -> Array:
+    """Let the answers bend with the prediction: with its square and its cube."""
+    middle, scale = float(view.mean.mean()), float(view.mean.std()) or 1.0
+    m = (view.mean - middle) / scale
+    return np.column_stack([(view.slopes * m**power).sum(axis=1) for power in (2, 3)])
+
+
+def squares(view: View, place: Place) -> Array:
+    """Let the answers bend with a feature."""
+    return view.slope * view.X[:, place.columns] ** 2
+
+
+def interactions(view: View, place: Place) -> Array:
+    """Let two features have an effect together that they do not have alone."""
+    first, second = np.triu_indices(len(place.crossed), 1)
+    X = view.X[:, place.crossed]
+    return view.slope * X[:, first] * X[:, second]
+
+
+def sigma_by_model(view: View, place: Place) -> Array:
+    """Give each model a noise of its own."""
+    return view.spread[:, :-1]
+
+
+def skewness(view: View, place: Place) -> Array:
+    """Let the noise be skewed."""
+    total: Array = (view.P * (view.z**3 - 3 * view.z)).sum(axis=1, keepdims=True)
+    return total * view.real  # of an interval only the mean is known
+
+
+def offset(view: View, place: Place) -> Array:
+    """Shift all answers; where there is a level nothing is left of this."""
+    return view.slope
+
+
+def shares(view: View, place: Place) -> Array:
+    """Let the shares be other ones than was said; of estimated shares nothing is left."""
+    return view.surplus
+
+
+def sigma(view: View, place: Place) -> Array:
+    """Let the noise be another one than was said; of an estimated one nothing is left."""
+    total: Array = view.spread.sum(axis=1, keepdims=True)
+    return total
+
+
+EXTENSIONS: dict[str, Extension] = {
+    "drift of the level": level_drift,
+    "drift of the shares": share_drift,
+    "drift of the coefficients": coefficient_drift,
+    "gate": gate,
+    "bend": bend,
+    "squares": squares,
+    "interactions": interactions,
+    "sigma by model": sigma_by_model,
+    "skewness": skewness,
+    "offset": offset,
+    "shares": shares,
+    "sigma": sigma,
+}

@@ -1,0 +1,182 @@
+"""Score tests of extensions of the model, on all answers at once."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, Place
+from mixsense.methods.frugal.model_checks.views import View
+from mixsense.regression.fit import Fit
+from mixsense.regression.tuning import SUPPORT_PROBABILITY
+
+
+class Tested(NamedTuple):
+    """The largest statistic of an extension."""
+
+    statistic: float
+    """In standard errors; its sign is that of the parameter."""
+    p_value: float
+    """Of the largest of all of them, if the model holds."""
+    which: int
+    """The parameter that it belongs to."""
+
+
+def score_tests(given: View, drawn: list[View], place: Place, free: tuple[bool, bool]) -> dict[str, Tested]:
+    """Test every extension that has a parameter of its own.
+
+    Parameters
+    ----------
+    given : View
+        The answers as the fit sees them.
+    drawn : list of View
+        Answers to the same queries that were drawn from the fit.
+    place : Place
+        Where the answers stand, and which columns are looked at.
+    free : (bool, bool)
+        Whether σ and the shares were estimated.
+
+    Notes
+    -----
+    The score of an extension is projected on those of what was estimated: coefficients, shares and σ. Its variance is
+    that of the drawn answers: with the variance of the given answers themselves, far answers would hide themselves.
+    Skewness and kurtosis of the sums are corrected for.
+    """
+    U = np.concatenate([view.gathered(_estimated_scores(view, place, free)) for view in drawn])
+    u, N = _estimated_scores(given, place, free).sum(axis=0), len(U) // len(drawn)
+    e, V = np.linalg.eigh(U.T @ U)
+    kept = e > 1e-9 * e.max(initial=0.0)
+    inverse = (V[:, kept] / e[kept]) @ V[:, kept].T
+    found = {}
+    for name, extension in EXTENSIONS.items():
+        G = np.concatenate([view.gathered(extension(view, place)) for view in drawn])
+        B = inverse @ (U.T @ G)
+        E = G - U @ B  # what is left of each score beside what was estimated
+        there = (E * E).sum(axis=0) > tuning.LEAST_PROJECTED * (G * G).sum(axis=0) + 1e-300
+        if there.any():
+            total = extension(given, place).sum(axis=0) - u @ B
+            found[name] = largest(total[there], E[:, there], N, np.flatnonzero(there))
+    return found
+
+
+def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Tested | None:
+    """Test whether pairs of answers share their model, or their noise, more often than by chance.
+
+    Parameters
+    ----------
+    given : View
+        The answers as the fit sees them.
+    drawn : list of View
+        Answers to the same queries that were drawn from the fit.
+    first, second : (pairs,) arrays of int
+        The two answers of each pair.
+
+    Returns
+    -------
+    Tested or None
+        The last parameter is the noise, those before the shares of the models. None if there are too few pairs.
+
+    Notes
+    -----
+    The score is the sum of products of two numbers with mean 0, one for each answer: nothing that was estimated takes
+    part in it.
+    """
+    if len(first) < tuning.LEAST_PAIRS:
+        return None
+
+    def products(view: View) -> Array:
+        each = np.column_stack([view.surplus, view.slope])
+        return each[first] * each[second]
+
+    E = np.concatenate([products(view) for view in drawn])
+    there = (E * E).sum(axis=0) > 0
+    return largest(products(given).sum(axis=0)[there], E[:, there], len(first), np.flatnonzero(there))
+
+
+def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
+    """Return the largest of several statistics, with a p-value for the largest of as many.
+
+    Parameters
+    ----------
+    total : (q,) array
+        Sums over the answers.
+    E : (M, q) array
+        Terms of such sums, for drawn answers.
+    N : int
+        Number of terms in a sum.
+    place : (q,) array of int
+        What the statistics are called.
+    """
+    from scipy.special import log_ndtr
+
+    square = E * E
+    variance = square.mean(axis=0)
+    z = total / np.sqrt(N * variance)
+    skewness = np.einsum("ij,ij->j", square, E) / len(E) / variance**1.5 / math.sqrt(N)
+    kurtosis = (np.einsum("ij,ij->j", square, square) / len(E) / variance**2 - 3) / N
+    normal = normalised(z, skewness, kurtosis)
+    best = int(np.abs(normal).argmax())
+    log_p = math.log(2 * len(z)) + float(log_ndtr(-abs(normal[best])))
+    return Tested(float(z[best]), math.exp(min(log_p, 0.0)), int(place[best]))
+
+
+def normalised(z: Array, skewness: Array, kurtosis: Array) -> Array:
+    """Return standardised sums as normal numbers: the expansion of Cornish and Fisher, as far as it goes.
+
+    Examples
+    --------
+    >>> normalised(np.array([3.0, -3.0]), np.array([0.3, 0.3]), np.array([0.0, 0.0])).round(2)
+    array([ 2.82, -3.62])
+    """
+    by_skewness = -skewness / 6 * (z * z - 1) + skewness**2 / 36 * (4 * z**3 - 7 * z)
+    moved = np.sign(z) * (z + by_skewness - kurtosis / 24 * (z**3 - 3 * z))
+    # Far out the expansion turns round: half of the statistic is kept, and no more than one and a half of it.
+    found: Array = np.sign(z) * np.clip(moved, 0.5 * np.abs(z), 1.5 * np.abs(z))
+    return found
+
+
+def _estimated_scores(view: View, place: Place, free: tuple[bool, bool]) -> Array:
+    """Return the scores of what was estimated, (N, p)."""
+    model, column = place.estimated
+    parts = [view.slopes[:, model] * view.X[:, column]]
+    if free[0]:
+        parts.append(view.spread if place.own_noise else view.spread.sum(axis=1, keepdims=True))
+    if free[1]:
+        parts.append(view.surplus)
+    if view.lapsed is not None:
+        parts.append(view.lapsed)
+    return np.column_stack(parts)
+
+
+def place_of(fit: Fit, N: int, level: bool) -> Place:
+    """Return where N answers stand, and which columns are looked at: all of a few features, those that matter of many.
+
+    Parameters
+    ----------
+    fit : Fit
+        The models.
+    N : int
+        Number of answers.
+    level : bool
+        The first column is the level.
+    """
+    features = np.arange(int(level), fit.beta.shape[1])
+    matter = fit.inclusion.max(axis=0)[features]
+    order = features[np.argsort(-matter, kind="stable")]
+    if len(features) > tuning.MOST_CHECKED_FEATURES:
+        order = order[: min(tuning.MOST_CHECKED_FEATURES, int((matter > SUPPORT_PROBABILITY).sum()))]
+    crossed = np.sort(order[: tuning.MOST_CROSSED_FEATURES])
+    own_noise = fit.sigmas is not None
+    return Place(np.arange(N) / N, np.sort(order), crossed, estimated_coefficients(fit, N), own_noise)
+
+
+def estimated_coefficients(fit: Fit, N: int) -> tuple[Index, Index]:
+    """Return model and column of the coefficients that count as estimated, the more probable ones if there are many."""
+    probable = np.where(fit.inclusion > tuning.LEAST_ESTIMATED_PROBABILITY, fit.inclusion, 0.0).ravel()
+    best = np.argsort(-probable, kind="stable")[: N // tuning.ANSWERS_PER_ESTIMATED]
+    model, column = np.divmod(np.sort(best[probable[best] > 0]), fit.inclusion.shape[1])
+    return model, column

@@ -1,0 +1,104 @@
+"""How a fit sees answers: those that were given, and those that it would give itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mixsense.arrays import Array, Index
+from mixsense.regression.data import Data
+from mixsense.regression.fit import Fit
+from mixsense.regression.likelihood import of_groups
+from mixsense.scales.lapses import Lapses
+from mixsense.scales.scale import real_terms
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Answers as a fit sees them."""
+
+    X: Array
+    """(N, c), the rows that the answers are linear in."""
+    mean: Array
+    """(N, L), what each model would answer."""
+    residual: Array
+    """(N, L), distance from each model."""
+    square: Array
+    """(N, L), squared distance from each model."""
+    P: Array
+    """(N, L), probability that the answer came from each model."""
+    sigma: Array
+    """(L,), noise of each model."""
+    weights: Array
+    """(L,), shares."""
+    group: Index | None = None
+    """(N,), the group of each answer; None: each is alone."""
+    lapsed: Array | None = None
+    """(N, 1), by how much each answer's probability to be a lapse exceeds their share; None if there are none."""
+    real: bool = True
+    """Answers are the linear value plus noise: there is no scale, and there are no lapses."""
+    own: Index | None = None
+    """The answers that are probably no lapses, where there are some."""
+
+    @property
+    def z(self) -> Array:
+        """Distance from each model, in its σ, (N, L)."""
+        return self.residual / self.sigma
+
+    @property
+    def slopes(self) -> Array:
+        """Derivative of the log-likelihood by the mean of each model, (N, L)."""
+        return self.P * self.residual / self.sigma**2
+
+    @property
+    def slope(self) -> Array:
+        """Derivative of the log-likelihood by a level that all models share, (N, 1)."""
+        total: Array = self.slopes.sum(axis=1, keepdims=True)
+        return total
+
+    @property
+    def surplus(self) -> Array:
+        """By how much the probability of each model but the last exceeds its share, (N, L − 1).
+
+        The answers of a group have one model: each has its part of the group's surplus.
+        """
+        found = (self.P - self.weights)[:, :-1]
+        return found if self.group is None else found / np.bincount(self.group)[self.group, None]
+
+    @property
+    def spread(self) -> Array:
+        """Derivative of the log-likelihood by the log of each model's σ, (N, L)."""
+        return self.P * (self.square / self.sigma**2 - 1)
+
+    def gathered(self, scores: Array) -> Array:
+        """Return the scores of each group, (G, q): those of answers that are independent."""
+        return scores if self.group is None else of_groups(scores, self.group)
+
+
+def see(data: Data, fit: Fit) -> View:
+    """Return how the fit sees answers."""
+    mean, scale = data.X @ fit.beta.T, fit.scale
+    terms = (real_terms if scale is None else scale.terms)(data.y, mean, fit.noise)
+    sigma = np.broadcast_to(np.asarray(fit.noise, dtype=np.float64), fit.L)
+    P = fit.explained(data).probability
+    found = View(data.X, mean, terms.residual, terms.square, P, sigma, fit.weights, data.group, real=scale is None)
+    if not isinstance(scale, Lapses):
+        return found
+    lapsed = (P * scale.lapsed(data.y, mean, fit.noise)).sum(axis=1, keepdims=True)
+    return replace(found, lapsed=lapsed - scale.share, own=np.flatnonzero(lapsed < 0.5))
+
+
+def draw(data: Data, fit: Fit, rng: np.random.Generator) -> View:
+    """Draw an answer to each query from the fit, and return how it sees them."""
+    N, scale = len(data.y), fit.scale
+    group = np.arange(N) if data.group is None else data.group
+    model = rng.choice(fit.L, int(group.max()) + 1, p=fit.weights)[group]
+    sigma = np.broadcast_to(np.asarray(fit.noise, dtype=np.float64), fit.L)[model]
+    y = np.einsum("ij,ij->i", data.X, fit.beta[model]) + sigma * rng.standard_normal(N)
+    if scale is not None:
+        y = scale.answer(y)
+    if isinstance(scale, Lapses):
+        anywhere = rng.uniform(data.y.min(), data.y.max(), N) if scale.inner is None else rng.choice(data.y, N)
+        y = np.where(rng.random(N) < scale.share, anywhere, y)
+    return see(data._replace(y=y), fit)
