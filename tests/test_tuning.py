@@ -15,6 +15,7 @@ FOLDERS = [
     SOURCE / "regression",
     SOURCE / "fitting",
     SOURCE / "methods" / "frugal",
+    SOURCE / "methods" / "frugal" / "model_checks",
     SOURCE / "methods" / "predecessors",
 ]
 ORIGINS = ("Derived: ", "Swept: ", "Taste: ", "A numerical guard", "An approximation")
@@ -45,7 +46,7 @@ def test_every_constant_has_a_meaning_and_an_origin(folder, name, text):
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_constant_is_used(folder):
     own = (folder / "tuning.py").read_text()
-    code = "".join(path.read_text() for path in folder.rglob("*.py") if path.name != "tuning.py")
+    code = "".join(path.read_text() for path in folder.glob("*.py") if path.name != "tuning.py")
     for name, _ in constants(folder / "tuning.py"):
         assert f"tuning.{name}" in code or len(re.findall(rf"\b{name}\b", own + code)) > 2, name
 
@@ -55,7 +56,7 @@ def test_every_constant_is_used(folder):
     [
         path
         for folder in [*FOLDERS, SOURCE / "methods" / "paper"]
-        for path in sorted(folder.rglob("*.py"))
+        for path in sorted(folder.glob("*.py"))
         if path.name != "constants.py"  # the paper's own, in a class, each with its comment
     ],
     ids=lambda path: f"{path.parent.name}-{path.stem}",

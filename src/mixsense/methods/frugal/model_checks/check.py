@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array, Index
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.extensions import Place
 from mixsense.methods.frugal.model_checks.ratios import link, tails
 from mixsense.methods.frugal.model_checks.score_tests import (

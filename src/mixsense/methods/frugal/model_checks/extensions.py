@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixsense.arrays import Array, Index
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.views import View
 
 

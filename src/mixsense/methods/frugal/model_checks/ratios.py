@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array, Index
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.views import View
 from mixsense.regression.tuning import LEAST_SHARE_IN_FIT
 

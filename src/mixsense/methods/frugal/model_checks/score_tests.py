@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array, Index
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, Place
 from mixsense.methods.frugal.model_checks.views import View
 from mixsense.regression.fit import Fit

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.regression.fit import Fit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.views import View
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.check import Check
 
 _RATING = "give scale=ms.Rating(low, high, step) if the answers are ratings or rounded, or ms.Probability()"

@@ -1,0 +1,80 @@
+"""Every constant that decides a check of the model, each with its origin; see `mixsense.methods.frugal.tuning`."""
+
+from __future__ import annotations
+
+DOUBT_P_VALUE = 0.01
+"""A stage whose unseen answers have a smaller p-value than this speaks against the fit: search again.
+Taste: never swept."""
+CHECK_P_VALUE = 0.0015
+"""A check fails if its p-value is below this.
+Derived: a dozen checks together fail with probability 2 % where the model holds."""
+INTERIM_P_VALUE = 1e-5
+"""Before the precision is reached, a run ends only if a check has a smaller p-value than this.
+Taste: it is looked at several times, at fits that may still get better."""
+STRONG_SHARE = 0.4
+"""Of several failed checks, that is named first which is first in the order of naming and, in nats, at least this share
+of the strongest. Taste: never swept."""
+SURELY_FAILED = 3.0
+"""A check without a p-value fails beyond doubt if its statistic is this many times its threshold. Taste: never swept.
+"""
+CHANGE_POINTS = 8
+"""Drift is looked for at this many change points, at equal distances. Taste: as in the prototype of the checks."""
+DRAWS = 20
+"""Variances of scores are those of this many draws of all answers from the fit.
+Taste: as in the prototype of the checks; the standard error of a variance is below 3 % from 150 answers on."""
+MOST_DRAWN_ANSWERS = 8000
+"""With many answers, there are fewer draws: about this many answers altogether. Taste: memory and time."""
+LEAST_PROJECTED = 0.02
+"""An extension is tested if this share of its score's variance is left beside what was estimated.
+Taste: never swept. At corners the square of a feature is the level, and nothing is left."""
+MOST_CHECKED_FEATURES = 40
+"""Of more features than this, those that matter are looked at. Taste: time."""
+MOST_CROSSED_FEATURES = 16
+"""Products of two features are looked at among this many, those that matter most. Taste: time; there are 120 of them.
+"""
+LEAST_ESTIMATED_PROBABILITY = 0.05
+"""A coefficient that is more probable than this to be non-zero counts as estimated. Taste: never swept."""
+ANSWERS_PER_ESTIMATED = 3
+"""At most one coefficient for each of this many answers counts as estimated. Taste: never swept."""
+LEAST_PAIRS = 8
+"""With fewer pairs of answers than this, it is not tested whether pairs are alike. Taste: never swept."""
+TAIL_WIDTHS = (3.0, 8.0)
+"""Heavy tails are a share of answers whose noise is this many times as large.
+Taste: the first is made for a t distribution, the second for outliers."""
+TAIL_START = 0.05
+"""The share of the answers in the tails starts from this. Taste: never swept."""
+TAIL_STEPS = 40
+"""EM for the tails takes this many steps. Taste: never swept."""
+TAIL_NATS = 4.0
+"""Tails fail if they explain the answers better by this many nats.
+Swept: of 50 fits to answers with Gaussian noise (seeds 0 to 24, n = 4 and 12) none had more than 1.9."""
+LINK_WIDTHS = (0.75, 0.95, 1.3, 2.0)
+"""Half widths at which answers level off, in units of half of their range.
+Taste: an answer with noise passes the level by two σ or so."""
+LINK_STEPS = 40
+"""EM for answers that level off takes at most this many steps. Taste: never swept."""
+LINK_SETTLED = 1e-3
+"""EM for answers that level off ends when it gains less than this many nats. Taste: never swept."""
+LINK_RIDGE = 1e-3
+"""Ridge of models that level off, relative to the rows. A numerical guard: what is level tells nothing."""
+LINK_NATS = 6.0
+"""A link fails if answers that level off are more probable by this many nats.
+Swept: of 50 fits to linear answers (seeds 0 to 24, n = 4 and 12) none had more than 2.6."""
+ROUNDING_STEP = 0.5
+"""Answers are too coarse if they come in steps of more than this many σ.
+Taste: as in the prototype of the checks; rounding to such steps adds 2 % to the variance of the noise."""
+EXACT_SHARE = 0.05
+"""Answers on steps are exact, not rounded, if the models leave less of them than this share of a step.
+Derived: rounding leaves 1/√12 = 0.29 of a step, or more."""
+OFF_STEP = 1e-6
+"""Distances of answers are multiples of a step up to this share. A numerical guard: what text and floats make of them.
+"""
+LEAST_GAPS = 2
+"""A step takes at least this many distances of answers. Derived: one distance is always a step."""
+OUTLIER_DISTANCE = 5.0
+"""An answer this many standard deviations from every model is an outlier.
+Taste: never swept. Under the model it happens with probability 6·10⁻⁷."""
+LARGEST_OUTLIER_SHARE = 0.002
+"""A larger share of outliers than this is no accident. Taste: never swept."""
+FEWEST_OUTLIERS = 3
+"""Up to this many outliers are no reason for a warning, whatever their share. Taste: never swept."""
