@@ -18,6 +18,7 @@ from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.extensions import extended
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import From, again, climbed, fitted
+from mixsense.regression.group_starts import between_groups
 from mixsense.regression.rivals import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits, spread_of
 from mixsense.scales.lapses import Lapses
@@ -212,14 +213,19 @@ def _starts(
     """Return where L models may be, each with its route: the best annealed starts, and those of the second moments."""
     data = data.without_zeros
     X, y = data.X, data.values
-    if L == 2:
-        t, difference = second_moments(X, y, fewer.beta[0], moment_columns(int(data.N), X.shape[1]), data.counts)
+    size = moment_columns(int(data.N), X.shape[1])
+    seeds, t, always, name = list[Array](), None, set[int](), "split"
+    if data.group is not None:
+        centre = fewer.weights @ fewer.beta
+        t, seeds = between_groups(X, y, centre, data.group, L, size, rng, tuning.TURNS_OF_GROUPS)
+        name = "groups"
+    elif L == 2:
+        t, difference = second_moments(X, y, fewer.beta[0], size, data.counts)
         seeds = [np.stack([fewer.beta[0] + difference / 2, fewer.beta[0] - difference / 2])]
         always, name = {number}, "second moments"  # the seed is the last
-    else:
+    if L > 2 and fewer.L == L - 1:
         own = fewer.explained(data).probability.argmax(axis=1)
-        seeds, t = splits(X, y, fewer.beta, own, data.counts) if fewer.L == L - 1 else [], None
-        always, name = set[int](), "split"
+        seeds += splits(X, y, fewer.beta, own, data.counts)
     starts, value = anneal(
         X, y, sigma, weights, rng, number, seeds, t, group=data.group, counts=data.counts, sure=data.sure
     )

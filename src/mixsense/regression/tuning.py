@@ -197,6 +197,9 @@ LEAST_SPREAD_OF_ONE = 1e-3
 """One model is scored with a noise of at least this share of the noise that several models leave.
 A numerical guard: its likelihood stays finite where it explains everything."""
 
+TURNS_OF_GROUPS = 3
+"""Starts of more than two models from the products of answers of a group: the directions that they give, turned this
+many times at random. Taste: never swept."""
 LEAST_ANSWERS_TO_SPLIT = 20
 """A model that owns fewer answers than this is not split in two. Taste: never swept."""
 STARTS_OF_MORE = 2

@@ -72,7 +72,7 @@ class Box:
         Z[holes] = 0.0
         return Z
 
-    def steer(self, q: int, fit: Fit, rng: np.random.Generator) -> Array:
+    def steer(self, q: int, fit: Fit, rng: np.random.Generator, block: int = 1) -> Array:
         """Draw q corners whose answers label themselves as far as that helps.
 
         Parameters
@@ -81,6 +81,8 @@ class Box:
             How many.
         fit : Fit
             The models so far.
+        block : int
+            This many answers share their model, and label each other.
 
         Notes
         -----
@@ -103,7 +105,7 @@ class Box:
         top = min(tuning.LABELLING_SEPARATION * sigma, abs(offset) + float(np.abs(slope).sum()))
         reaches = [share * top for share in tuning.CORNER_REACHES]
         trial = self.draw(tuning.TRIAL_CORNERS, rng)
-        left = [_uncertainty(flip(trial, slope, offset, reach, rng), slope, offset, sigma) for reach in reaches]
+        left = [_uncertainty(flip(trial, slope, offset, reach, rng), slope, offset, sigma, block) for reach in reaches]
         return flip(Z, slope, offset, reaches[int(np.argmin(left))], rng)
 
 
@@ -135,9 +137,11 @@ def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Gen
     return Z
 
 
-def _uncertainty(Z: Array, slope: Array, offset: float, sigma: float) -> float:
+def _uncertainty(Z: Array, slope: Array, offset: float, sigma: float, block: int = 1) -> float:
     """Return what these corners leave uncertain: the trace of the inverse information where the models differ."""
     A = np.concatenate([np.ones((len(Z), 1)), Z[:, slope != 0]], axis=1)
     s2 = ((offset + Z @ slope) / sigma) ** 2
+    if block > 1:
+        s2 = s2 + (block - 1) * s2.mean()  # what the answer and the others of its block tell together
     J = (A.T * labelled(s2)) @ A / len(Z)
     return float(np.trace(np.linalg.inv(J + 1e-6 * np.eye(len(J)))))

@@ -44,7 +44,7 @@ def next_queries(
     if box is not None:
         if candidates.winner is candidates.one:
             return Queries(box.with_holes(box.draw(q, rng), rng), np.ones(box.coded.n))
-        Z = box.steer(q, several, rng) if known else box.draw(q, rng)
+        Z = box.steer(q, several, rng, answers.block) if known else box.draw(q, rng)
         return Queries(box.with_inner_points(Z, rng), np.ones(box.coded.n))
     n = answers.X.shape[1]
     if not steered:
@@ -52,7 +52,8 @@ def next_queries(
     chance = chances(answers, candidates, doubt)
     models = several.beta if floors[-1] == 0 else np.where(several.found.any(axis=0), several.beta, 0.0)
     if known and np.ptp(models, axis=0).any():
-        return steer(chance, models, several.sigma, floors, max(int(several.found.sum()), 1)).draw(q, rng)
+        count = max(int(several.found.sum()), 1)
+        return steer(chance, models, several.sigma, floors, count, answers.block).draw(q, rng)
     floor = max(1.0, floors[-1] * tuning.QUERY_ENERGY)
     return Steering(np.sqrt(floor + focus(chance, (tuning.QUERY_ENERGY - floor) * n)), floor=floor).draw(q, rng)
 

@@ -169,7 +169,9 @@ def labelled(s2: Array) -> Array:
     return part
 
 
-def steer(chance: Array, beta: Array, sigma: float, floors: Sequence[float] = (0.0,), found: int = 1) -> Steering:
+def steer(
+    chance: Array, beta: Array, sigma: float, floors: Sequence[float] = (0.0,), found: int = 1, block: int = 1
+) -> Steering:
     """Split the energy between all coordinates, focus and push so that an answer tells as much as possible.
 
     Parameters
@@ -184,6 +186,8 @@ def steer(chance: Array, beta: Array, sigma: float, floors: Sequence[float] = (0
         Shares of the energy that may go to all coordinates alike, whatever was found: what was not found is seen by it.
     found : int
         How many coefficients were found.
+    block : int
+        This many answers share their model, and label each other: each has to be told only so far.
 
     Notes
     -----
@@ -202,8 +206,11 @@ def steer(chance: Array, beta: Array, sigma: float, floors: Sequence[float] = (0
         rest = (energy - floor) * n
         variance = floor + focus(chance, share * rest)
         natural = _HALF_NORMAL * math.sqrt(float(variance @ delta**2))  # |⟨x, delta⟩| without a push
-        reach = _reach(natural, (1 - share) * rest * gap2, tuning.LABELLING_SEPARATION * sigma)
-        told_of_tagged = float(labelled((np.maximum(natural, reach) / sigma) ** 2).mean())
+        reach = _reach(natural, (1 - share) * rest * gap2, tuning.LABELLING_SEPARATION * sigma / math.sqrt(block))
+        s2 = (np.maximum(natural, reach) / sigma) ** 2
+        if block > 1:
+            s2 = s2 + (block - 1) * s2.mean()  # what the answer and the others of its block tell together
+        told_of_tagged = float(labelled(s2).mean())
         there = float(root @ variance) / float(root.sum())
         if floor:
             there = 1 / (tuning.NOISE_QUANTILE * math.sqrt(2 * n) / floor + found / there)
