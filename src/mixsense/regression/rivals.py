@@ -53,7 +53,9 @@ def rivals(data: Data, pair: Fit) -> list[Rival]:
     data, delta = data._replace(scale=pair.scale), pair.beta[0] - pair.beta[1]
     first = Rival(pair.beta.mean(axis=0), delta, pair.weights, pair.sigma, -math.inf)
     most = float(np.abs(delta).max())
-    found = [_climbed(data, first, np.abs(delta) > share * most) for share in tuning.RIVAL_SUPPORTS]
+    least = [share * most for share in tuning.RIVAL_SUPPORTS]
+    surely = tuning.RIVAL_SIGNIFICANCE * np.hypot(*pair.stderr)  # at little noise small differences are sure, too
+    found = [_climbed(data, first, np.abs(delta) > edge) for edge in (*least, surely)]
     for _ in range(tuning.RIVAL_SEARCHES):
         best = max(found, key=lambda rival: rival.score)
         moved = [(first._replace(delta=d, mean=best.mean, weights=best.weights, sigma=best.sigma)) for d in moves(best)]

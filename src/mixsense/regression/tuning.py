@@ -254,6 +254,9 @@ LEAST_HIDDEN_NOISE = 0.02
 RIVAL_SUPPORTS = (0.1, 0.35)
 """The search for rivals begins with the columns whose difference is at least these shares of the largest one.
 Taste: never swept; as in the prototype that the rivals were tried with."""
+RIVAL_SIGNIFICANCE = 3.0
+"""The search begins with the columns, too, whose difference is this many standard errors from 0. Taste: never swept.
+Without it, at a noise of 10⁻³ of the answers' spread, small differences that are sure were never among the rivals."""
 RIVAL_SEARCHES = 3
 """The moves are tried from the best pair so far at most this often. Taste: never swept."""
 RIVALS_TRIED = 24
