@@ -123,7 +123,8 @@ class Candidates:
 
     def new_starts(self, doubt: bool) -> int:
         """Return how many random starts are worth trying; `doubt` says that the last answers were a surprise."""
-        if doubt or not self.established:
+        poor = self.several.excess > tuning.POOR_FIT or self.several.lapses > tuning.MANY_LAPSES
+        if doubt or poor or not self.established:
             return tuning.NEW_STARTS
         return tuning.FEW_NEW_STARTS if self.evidence < tuning.NO_NEW_STARTS else 0
 

@@ -12,8 +12,9 @@ from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.em import EM
 from mixsense.regression.evidence import penalised
-from mixsense.regression.likelihood import Explained
+from mixsense.regression.likelihood import Explained, counted
 from mixsense.regression.spike_slab import Posterior
+from mixsense.scales.lapses import Lapses
 from mixsense.scales.scale import Scale
 
 
@@ -53,6 +54,8 @@ class Fit:
     """(L,), noise of each model's answers, where each has its own."""
     scale: Scale | None = None
     """How answers are made of the linear value, lapses included if there are any."""
+    excess: float = 1.0
+    """Mean square of the residuals over that of the noise: far above 1 if the noise is known and the models wrong."""
 
     @property
     def L(self) -> int:
@@ -68,6 +71,11 @@ class Fit:
     def found(self) -> Mask:
         """(L, n), the coefficients that are in the support."""
         return self.inclusion > tuning.SUPPORT_PROBABILITY
+
+    @property
+    def lapses(self) -> float:
+        """Share of the answers that come from anywhere."""
+        return self.scale.share if isinstance(self.scale, Lapses) else 0.0
 
     def explained(self, data: Data) -> Explained:
         """Say how the models explain answers."""
@@ -163,7 +171,8 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
     support = (model, columns[place])
     stderr = np.sqrt(variance)
     stderr[support] = np.sqrt(np.maximum(np.diag(covariance), variance[support]))
-    loglik = float(em.here.explained(found.mean, em.weights, em.sigma).loglik.sum())
+    at = em.here.explained(found.mean, em.weights, em.sigma)
+    loglik = float(at.loglik.sum())
     return Fit(
         beta=beta,
         inclusion=inclusion,
@@ -176,6 +185,7 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
         weights=em.weights,
         sigma=em.typical_sigma,
         scale=em.data.scale,
+        excess=float((counted(at.probability * at.residual**2, em.data.counts) / em.variance).sum()) / em.N,
         sigmas=em.sigma if isinstance(em.sigma, np.ndarray) else None,
         score=penalised(loglik, float(found.inclusion.sum()), em.N, em.n, em.L, em.extra),
         rate=em.rate,

@@ -134,6 +134,9 @@ NARROWER_WITH_LAPSES = (1.0, 0.7, 0.4)
 """The noise that is left when lapses are taken out, as a share of that with them. Taste: EM finds it."""
 LEAST_LAPSES = 1e-4
 """The share of lapses is at least this. A numerical guard."""
+MANY_LAPSES = 0.15
+"""With a larger share of lapses the models may be wrong: new starts are tried, and nothing is certified.
+Taste: fits were tried with up to 10 %."""
 MOST_LAPSES = 0.3
 """The share of lapses is at most this. Taste: with more, the rest cannot be told from them."""
 
@@ -172,6 +175,10 @@ NEW_STARTS = 6
 Taste: never swept."""
 FEW_NEW_STARTS = NEW_STARTS // 2
 """Random starts at every stage while the evidence for several models is below `NO_NEW_STARTS`. Taste: never swept."""
+POOR_FIT = 3.0
+"""New starts are tried while the residuals' mean square is more than this many times that of the noise.
+Taste: never swept; made for a noise of 10⁻³ of the answers' spread, where a false optimum explains far more than one
+model does."""
 NO_NEW_STARTS = 200.0
 """With more evidence for several models than this no new starts are tried; below, the best fit may be a false optimum.
 Taste: never swept."""
