@@ -20,6 +20,8 @@ def read_study_file(path: Path) -> dict[str, Any]:
     for own in ("url", "box", "units"):
         if own in given:
             raise InvalidInput(f"{path}: {own!r} does not belong here: give ranges and units in [[features]]")
+    if "answers" in given:
+        given["scale"] = _answers(given.pop("answers"), path)
     features = given.pop("features", None)
     if features is not None:
         found = _features(features, path)
@@ -31,6 +33,14 @@ def read_study_file(path: Path) -> dict[str, Any]:
     if "n" not in given:
         raise InvalidInput(f"{path} says nothing about the features: give [[features]] with name and range, or n")
     return given
+
+
+def _answers(answers: Any, path: Path) -> dict[str, Any]:
+    """Return the scale that a table [answers] gives."""
+    hint = 'give [answers] with scale = "rating", range = [1, 7] and step = 1, or scale = "probability"'
+    if not isinstance(answers, dict) or "scale" not in answers:
+        raise InvalidInput(f"{path}: answers is {answers!r}: {hint}")
+    return answers
 
 
 def _features(features: Any, path: Path) -> dict[str, Any]:

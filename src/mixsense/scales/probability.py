@@ -52,9 +52,14 @@ class Probability:
             object.__setattr__(self, "digits", as_int("digits of a probability", self.digits, 1, hint, 15))
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest answer."""
+        return 0.0, 1.0
+
+    @property
     def narrowest(self) -> float:
-        """How much half a digit moves the logit where that is least, at 1/2."""
-        return 4.0 * 10.0 ** -(MOST_DIGITS if self.digits is None else self.digits)
+        """How much the last digit moves the logit where that is least, at 1/2; 0 if it is not known."""
+        return 0.0 if self.digits is None else 4.0 * 10.0**-self.digits
 
     def interval(self, y: Array) -> tuple[Array, Array]:
         """Return where the logit was, noise included: the lower and the upper ends, (N,) each."""

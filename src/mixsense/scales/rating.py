@@ -62,9 +62,14 @@ class Rating:
             )
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest answer."""
+        return self.low, self.high
+
+    @property
     def narrowest(self) -> float:
-        """The step, or what stands for none."""
-        return self.step or OFF_STEP * (self.high - self.low)
+        """The step; 0 if there is none, or it is not known."""
+        return self.step or 0.0
 
     def interval(self, y: Array) -> tuple[Array, Array]:
         """Return where the linear value was, noise included: the lower and the upper ends, (N,) each."""

@@ -28,7 +28,7 @@ class Scale(Protocol):
 
     @property
     def narrowest(self) -> float:
-        """How wide the interval of an answer is on the linear scale, at its narrowest; a small number for a point."""
+        """How wide the interval of an answer is on the linear scale, at its narrowest; 0 for a point, or not known."""
 
     def terms(self, y: Array, mean: Array, sigma: float | Array) -> Terms:
         """Return what answers y (N,) tell about means (N, L)."""

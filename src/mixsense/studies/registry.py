@@ -10,9 +10,10 @@ from os import PathLike
 from typing import Any
 
 from mixsense.errors import InvalidInput, StudyError
-from mixsense.methods.registry import stored_name
-from mixsense.problem import Problem
+from mixsense.methods.registry import entry_of, stored_name
+from mixsense.problem import DEFAULTS, Problem
 from mixsense.rounds import Round
+from mixsense.scales import Rating
 from mixsense.studies.playback import steps_of
 from mixsense.studies.settings import (
     as_json,
@@ -56,7 +57,13 @@ def draft_study(
     """Check what a study is to be, up to its first questions: what is wrong costs no answer, and no database."""
     if arguments.get("seed") is None:
         arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
+    ends = checked_range(answer_range)
+    takes_scale = entry_of(arguments.get("method", DEFAULTS["method"])).takes_scale
+    if ends is not None and "scale" not in arguments and takes_scale:
+        arguments["scale"] = Rating(*ends, step=None)  # an answer at an end may stand for more
     problem = Problem.from_dict({"n": n, **arguments})
+    if ends is None and problem.scale is not None:
+        ends = problem.scale.ends  # nobody can answer anything else
     text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
     name = checked_name(name)
     check_titles(problem.features, problem.intercept)
@@ -65,7 +72,7 @@ def draft_study(
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking: dict[str, Any] = {
         "units": checked_units(units, n),
-        "range": checked_range(answer_range),
+        "range": ends,
         "lease": checked_lease(lease),
     }
     if notes is not None:
@@ -95,11 +102,12 @@ def create_study(
         Name of the study in this database.
     n, **arguments
         As for `recover`: gamma, k, sigma, eta, method, models, weights, max_queries, seed, features, box, intercept,
-        and what the method takes besides.
+        scale, block, and what the method takes besides.
     units : sequence of str, optional
         The unit of each feature, to be shown with the questions.
     answer_range : pair of float, optional
-        Smallest and largest possible answer, such as (1, 7). Others are refused.
+        Smallest and largest possible answer, such as (1, 7). Others are refused, and answers at an end count as that
+        or beyond, unless `scale` says otherwise: "real" takes them for numbers.
     lease : float
         Seconds that a question is waited for before it is handed out again, rounded up to whole minutes.
     notes : dict, optional

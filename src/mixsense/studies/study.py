@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mixsense import errors
 from mixsense.arrays import Array
 from mixsense.checks import as_int
@@ -15,6 +17,7 @@ from mixsense.errors import InvalidInput, StudyError
 from mixsense.features.units import feature_names
 from mixsense.recovery import Recovery
 from mixsense.rounds import Record
+from mixsense.scales import scale_of
 from mixsense.studies.cautions import with_warnings
 from mixsense.studies.given import checked_answer, checked_group, checked_groups, checked_token, ticket_of
 from mixsense.studies.ids import text_of
@@ -195,7 +198,10 @@ class Study:
 
     def checked(self, value: Any) -> float:
         """Return an answer as a float, or say what is needed."""
-        return checked_answer(value, self.answer_range)
+        found = checked_answer(value, self.answer_range)
+        if (scale := scale_of(self.problem.get("scale"))) is not None:
+            scale.check(np.array([found]))
+        return found
 
     def id_of(self, ticket: TicketName) -> str:
         """Return the id of a ticket, which the world calls the question's id."""

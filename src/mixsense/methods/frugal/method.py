@@ -85,7 +85,7 @@ def frugal(
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(with_repeats(queries), label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
-        setup = replace(with_nominal_noise(setup, answers.y), alike=box is not None and design == "corners")
+        setup = replace(with_nominal_noise(setup, answers.data), alike=box is not None and design == "corners")
 
     surprises, auto = Surprises(), setup.models is None
     report = Report(answers, setup, inside, problem.names)

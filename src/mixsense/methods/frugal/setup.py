@@ -16,6 +16,7 @@ from mixsense.methods.frugal.sizes import expected_sparsity, noise_batch
 from mixsense.methods.frugal.steering import Queries
 from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.regression.candidates import Expected
+from mixsense.regression.data import Data
 from mixsense.rounds import Method
 
 
@@ -78,10 +79,16 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
     )
 
 
-def with_nominal_noise(setup: Setup, y: Array) -> Setup:
-    """Return a setup with some noise to work with, if these answers have none: they would have no likelihood."""
-    if setup.least_sigma or setup.sigma > tuning.QUIET_SHARE * float(np.std(y)):
+def with_nominal_noise(setup: Setup, data: Data) -> Setup:
+    """Return a setup with some noise to work with, if these answers have none: they would have no likelihood.
+
+    Answers on a scale that are rounded have one: each is an interval.
+    """
+    y = data.values
+    if setup.sigma > tuning.QUIET_SHARE * float(np.std(y)):
         return setup
+    if data.scale is not None and (rounding := rounding_noise(y)):
+        return replace(setup, sigma=rounding)
     return replace(setup, sigma=nominal_noise(y), least_sigma=rounding_noise(y), free_sigma=False, quiet=True)
 
 
