@@ -14,11 +14,12 @@ from mixsense.cli import options
 from mixsense.cli.audit_run import run_audit
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
-from mixsense.cli.options import number_of_models, precision, shares
+from mixsense.cli.options import number_of_models, precision, shares, whole_number
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_file, check_folder, write_result
 from mixsense.cli.study_file import study_name
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
+from mixsense.problem import AUTO
 
 if TYPE_CHECKING:
     from mixsense.oracles.preflight_report import Preflight
@@ -63,6 +64,10 @@ def audit_command(
     new_connections: Annotated[
         bool, typer.Option("--new-connections", help="One for each request, against sticky routing.")
     ] = False,
+    block: Annotated[
+        str | None,
+        typer.Option(help="Questions that one caller of a sticky endpoint is asked, or auto.", show_default="1"),
+    ] = None,
     gamma: options.GammaOverFile = None,
     k: options.OptionalK = None,
     sigma: options.Sigma = None,
@@ -108,15 +113,19 @@ def audit_command(
     if gamma is not None:
         problem["gamma"] = precision(gamma)
     called = study_name(name, problem.pop("name", None), "audit")
+    wanted = _block(block, problem, skip_preflight)
     checked = _checked(called, problem, out)
     silent = quiet or as_json
     with chosen.opened(problem.get("features"), **endpoint) as oracle:
+        _check_callers(oracle, wanted)
         identity = _identity(chosen, problem.get("features"), endpoint)
         study = _resume(db, called, checked, identity)
         if study is None:
-            report = None if skip_preflight else _look(oracle, problem, silent)
+            report = None if skip_preflight else _look(oracle, problem, silent, wanted)
             if report is not None and report.problems and not force:
                 _refuse(report, as_json, quiet)
+            if report is not None and wanted == AUTO:
+                problem["block"] = report.block
             study = _begin(db, called, problem, identity, report)
         elif not silent:
             _tell_resumed(study)
@@ -129,6 +138,26 @@ def audit_command(
 def _stated(**options: Any) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _block(option: str | None, problem: dict[str, Any], skip_preflight: bool) -> Any:
+    """Return how many questions one caller is asked, or auto; a number stays in the problem, which checks it."""
+    if option is not None:
+        problem["block"] = AUTO if option == AUTO else whole_number("--block", option, f"a number from 1 on, or {AUTO}")
+    if problem.get("block") != AUTO:
+        return problem.get("block", 1)
+    if skip_preflight:
+        raise InvalidInput(
+            "--block auto needs the preflight, which is skipped: give a number, or leave one of them out"
+        )
+    return problem.pop("block")
+
+
+def _check_callers(oracle: Any, block: Any) -> None:
+    from mixsense.oracles.abilities import Callers
+
+    if block != 1 and not isinstance(oracle, Callers):
+        raise InvalidInput("--block is for an address, whose callers can be told apart: leave it out for a program")
 
 
 def _check_extras(chosen: Choice, db: str) -> None:
@@ -200,13 +229,13 @@ def _stored_identity(study: Study) -> dict[str, Any]:
     return noted
 
 
-def _look(oracle: Any, problem: dict[str, Any], silent: bool) -> Preflight:
+def _look(oracle: Any, problem: dict[str, Any], silent: bool, block: Any) -> Preflight:
     from mixsense.oracles.preflight import cost, preflight
 
     if not silent:
         typer.echo(f"preflight: up to {cost(oracle)} requests", err=True)
     with interruptible(oracle):
-        report = preflight(oracle, problem["n"], problem.get("box"), seed=problem.get("seed", 0))
+        report = preflight(oracle, problem["n"], problem.get("box"), seed=problem.get("seed", 0), block=block)
     if not silent and not _is_mute(report):
         typer.echo(report.summary())
     return report

@@ -111,12 +111,25 @@ def number_of_models(text: str | None) -> int | str | None:
     >>> number_of_models("3"), number_of_models("auto")
     (3, 'auto')
     """
-    if text is None or text == AUTO:
-        return text
+    return (
+        text
+        if text is None or text == AUTO
+        else whole_number("--models", text, f"a number from 1 to {MOST_MODELS}, or {AUTO}")
+    )
+
+
+def whole_number(option: str, text: str, needed: str) -> int:
+    """Return the whole number that an option gives; its range is for others to check.
+
+    Examples
+    --------
+    >>> whole_number("--block", "8", "a number, or auto")
+    8
+    """
     try:
         return int(text)
     except ValueError:
-        raise InvalidInput(f"--models is {text!r}: give a number from 1 to {MOST_MODELS}, or {AUTO}") from None
+        raise InvalidInput(f"{option} is {text!r}: give {needed}") from None
 
 
 def named_options(parts: list[str]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Callers(Protocol):
         """Whether the service set a cookie in an answer so far."""
 
     def caller(self, fresh: bool, cookies: bool) -> AbstractContextManager[Oracle]:
-        """Return an oracle for the same service that has fresh connections or one, and sends cookies back or not."""
+        """Return an oracle for the same service: with fresh connections or one; keeping cookies and id, or not."""
 
 
 @runtime_checkable

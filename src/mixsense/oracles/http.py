@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
-import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +15,13 @@ from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int
 from mixsense.errors import OracleError
 from mixsense.oracles.at_once import fill
+from mixsense.oracles.exchange import Exchange, Manners
 from mixsense.oracles.queries import as_queries
-from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
+from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
-from mixsense.oracles.transport import Connections, Headers, Reply, Target, Transient
-
-_OPEN_ENDED = tuple(bytes([byte]) for byte in b"0123456789.eE+-")
-"""How a number ends that may go on: if its end is that of the connection, nobody knows whether it is whole."""
+from mixsense.oracles.transport import Connections, Headers, Target
+from mixsense.rounds import Asked, block_groups
 
 
 class HTTPOracle:
@@ -59,14 +56,8 @@ class HTTPOracle:
         Further hosts that a redirect may lead to. They see the harmless headers only; a body with a secret is not
         sent there at all.
     fresh : bool
-        A new connection for every request. Proxies of the environment are never used, cookies never sent back.
-
-    Attributes
-    ----------
-    count, requests : int
-        Answers given and requests sent so far.
-    doubt : str or None
-        Why the answers so far cannot be trusted: a reply too many was seen.
+        A new connection for every request. Proxies of the environment are never used, and cookies are not sent back,
+        unless one caller is wanted for several questions: see `asked`.
 
     Notes
     -----
@@ -103,43 +94,51 @@ class HTTPOracle:
         hosts: Iterable[str] | None = None,
         fresh: bool = False,
     ) -> None:
-        self._secrets = Secrets()
-        self._body, self._answer = Body(body, features, self._secrets), Answer(answer, self._secrets.show)
-        self._concurrency = as_int("concurrency", concurrency, 1, "the most requests at a time")
-        self._timeout = min(as_float("timeout", timeout, "seconds for one request", 0.0, strict=True), LONGEST_DELAY)
-        self._limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
-        self._limit = min(self._limit, LONGEST_DELAY)
-        self._retries = as_int("retries", retries, 0, "how often a question is sent again")
-        self._pace = Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True))
+        secrets = Secrets()
+        limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)
+        self._manners = Manners(
+            Body(body, features, secrets),
+            Answer(answer, secrets.show),
+            secrets,
+            Pace(None if rate is None else as_float("rate", rate, "requests a second", 0.0, strict=True)),
+            min(as_float("timeout", timeout, "seconds for one request", 0.0, strict=True), LONGEST_DELAY),
+            min(limit, LONGEST_DELAY),
+            as_int("retries", retries, 0, "how often a question is sent again"),
+        )
+        concurrency = as_int("concurrency", concurrency, 1, "the most requests at a time")
         target = Target.parse(url)
         target.refuse_secrets()
-        target.hide_query(self._secrets)
-        self._connections = Connections(
-            target, Headers(headers, self._secrets), hosts or (), self._concurrency, fresh, private=self._body.private
-        )
-        self._start()
+        target.hide_query(secrets)
+        headers_ = Headers(headers, secrets)
+        private = self._manners.body.private
+        self._start(Connections(target, headers_, hosts or (), concurrency, fresh, private=private), concurrency)
 
-    def _start(self) -> None:
-        self._at_once = threading.BoundedSemaphore(self._concurrency)
+    def _start(self, connections: Connections, concurrency: int) -> None:
+        self._connections, self._concurrency = connections, concurrency
+        self._exchange = Exchange(self._manners, connections, concurrency)
         self._lock = threading.Lock()
         self._halts: set[threading.Event] = set()
         self._closed = False
-        self._seen_cookie = False
-        self.count = self.requests = 0
-        weakref.finalize(self, self._connections.close)  # where nobody closes it
+        self._groups = 0
+        weakref.finalize(self, connections.close)  # where nobody closes it
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
         X, repeats = as_queries(queries, repeats)
-        self._body.check(X.shape[1])
         answers = np.full((len(X), repeats), np.nan)
+        self._call(X.shape[1], answers, lambda row, halt: self._exchange.ask(X[row], halt))
+        return answers
+
+    def _call(self, n: int, answers: Array, ask: Callable[[int, threading.Event], float]) -> None:
+        """Fill the answers, several at a time, until all are there or one fails."""
+        self._manners.body.check(n)
         halt = threading.Event()
         with self._lock:
             if self._closed:
                 raise OracleError(f"the oracle {self._connections.target} is closed: make a new one")
             self._halts.add(halt)
         try:
-            fill(answers, lambda row: self._one(X[row], halt), self._concurrency, halt)
+            fill(answers, lambda row: ask(row, halt), self._concurrency, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
             self._connections.check()
@@ -150,91 +149,42 @@ class HTTPOracle:
             halt.set()
             with self._lock:
                 self._halts.discard(halt)
-        return answers
 
-    def _one(self, x: Array, halt: threading.Event) -> float:
-        """Ask one question until it is answered, refused, or out of time."""
-        content = self._body.fill(x)
-        end, last, reply, sent = math.inf, "", None, 0
-        asked = self._connections.target  # another one after a redirect
-        for attempt in range(self._retries + 1):
-            if attempt:
-                wait = self._wait(attempt, reply)
-                if time.monotonic() + wait > end:
-                    when = f"be in {wait:.0f} s" if wait < LONGEST_DELAY else "have to wait without end"
-                    last += f"; the next try would {when}, and the limit is {self._limit:g} s"
-                    break
-                if halt.wait(wait):
-                    raise Halted("stopped")
-            self._pace.take(halt)
-            with self._at_once:
-                if halt.is_set():
-                    raise Halted("stopped")
-                with self._lock:
-                    self.requests += 1
-                sent += 1
-                end = min(end, time.monotonic() + self._limit)
-                try:
-                    seconds = max(min(self._timeout, end - time.monotonic()), 0.001)
-                    reply = self._connections.post(content, seconds, halt)
-                except Halted:
-                    raise
-                except Transient as error:
-                    reply, last, asked = None, str(error), error.target
-                    continue
-                except OracleError as error:
-                    raise self._error(str(error), **error.data) from None
-            asked = reply.target
-            if reply.status == 200:
-                return self._number(reply)
-            last = f"status {reply.status}"
-            if not may_pass(reply.status):
-                what = self._secrets.show(reply.content, 120) or "no text"
-                raise self._error(
-                    f"POST {asked}: refused with status {reply.status} ({what}): {remedy(reply.status)}",
-                    status=reply.status,
-                )
-        status = None if reply is None else reply.status
-        came = f", {self._secrets.show(reply.content, 120)}" if reply is not None and reply.content else ""
-        raise self._error(
-            f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
-            "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",
-            status=status,
-        )
+    def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
+        """Answer, and say which answers share a model: each caller is asked `block` consecutive queries.
 
-    def _number(self, reply: Reply) -> float:
-        packed = reply.headers.get("content-encoding", "identity").strip().lower()
-        if packed not in ("", "identity"):
-            how = self._secrets.show(packed, 40)
-            raise self._error(
-                f"POST {reply.target}: the answer is packed ({how}), which was not asked for: "
-                "let the service send plain JSON"
-            )
-        if not reply.framed and reply.content[-1:] in _OPEN_ENDED:
-            text = self._secrets.show(reply.content, 120)
-            raise self._error(
-                f"POST {reply.target}: the answer {text} has no length, and may be torn: "
-                "let the service send a Content-Length, or an object around the number"
-            )
-        try:
-            number = self._answer.read(reply.content)
-        except OracleError as error:
-            raise self._error(f"POST {reply.target}: {error}", **error.data) from None
+        One caller is one connection, sends back the cookies that it was given, and has one "$id". That it always gets
+        one model is for the service to see to, and for the preflight to see.
+        """
+        X, repeats = as_queries(queries, repeats)
+        block = as_int("block", block, 1, "how many consecutive queries one caller is asked")
+        y = self(X, repeats) if block == 1 else self._in_blocks(X, repeats, block)
         with self._lock:
-            self.count += 1
-            self._seen_cookie = self._seen_cookie or "set-cookie" in reply.headers
-        return number
+            first, self._groups = self._groups, self._groups + y.size
+        return Asked.of_round(X, y, block_groups(len(X), repeats, block, first))
 
-    def _error(self, message: str, **data: Any) -> OracleError:
-        hide = self._secrets.hide
-        data = {key: hide(value) if isinstance(value, str) else value for key, value in data.items()}
-        return OracleError(hide(message), **data)
+    def _in_blocks(self, X: Array, repeats: int, block: int) -> Array:
+        answers = np.full((len(X), repeats), np.nan)
+        starts = range(0, len(X), block)
+        done = np.full((len(starts) * repeats, 1), np.nan)
 
-    def _wait(self, attempt: int, reply: Reply | None) -> float:
-        asked = retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
-        if asked and reply is not None and reply.status == 429:
-            self._pace.hold(min(asked, self._limit))
-        return max(backoff(attempt), asked)
+        def ask(unit: int, halt: threading.Event) -> float:
+            start, repeat = starts[unit // repeats], unit % repeats
+            caller = self.caller(fresh=False, cookies=True)
+            try:
+                with caller:
+                    for row in range(start, min(start + block, len(X))):
+                        answers[row, repeat] = caller._exchange.ask(X[row], halt)
+            finally:
+                self._exchange.adopt(caller._exchange)
+            return 0.0
+
+        try:
+            self._call(X.shape[1], done, ask)
+        except OracleError as error:
+            error.data["received"] = answers
+            raise
+        return answers
 
     def caller(self, fresh: bool, cookies: bool) -> HTTPOracle:
         """Return an oracle for the same service that asks one question at a time, as a caller of another kind.
@@ -244,14 +194,22 @@ class HTTPOracle:
         fresh : bool
             A new connection for every request, or all over one.
         cookies : bool
-            Send back the cookies that the service sets.
+            Send back the cookies that the service sets, and the same "$id" every time.
         """
-        other = object.__new__(HTTPOracle)
-        other.__dict__.update(self.__dict__, _concurrency=1)  # the pace is shared: the rate is for all callers together
-        ours = self._connections
-        other._connections = Connections(ours.target, ours.headers, ours.hosts, 1, fresh, cookies, ours.private)
-        other._start()
+        other, ours = object.__new__(HTTPOracle), self._connections
+        other._manners = self._manners
+        other._start(Connections(ours.target, ours.headers, ours.hosts, 1, fresh, cookies, ours.private), 1)
         return other
+
+    @property
+    def count(self) -> int:
+        """Answers given so far."""
+        return self._exchange.count
+
+    @property
+    def requests(self) -> int:
+        """Requests sent so far."""
+        return self._exchange.requests
 
     @property
     def fresh(self) -> bool:
@@ -261,12 +219,12 @@ class HTTPOracle:
     @property
     def doubt(self) -> str | None:
         """Why the answers so far cannot be trusted; None if nothing speaks against them."""
-        return self._connections.doubt
+        return self._connections.doubt or self._exchange.doubt
 
     @property
     def sets_cookies(self) -> bool:
         """Whether the service set a cookie in an answer so far."""
-        return self._seen_cookie
+        return self._exchange.sets_cookies
 
     def stop(self) -> None:
         """Let every call end soon: no request is sent any more, and those that are out are given up."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from mixsense.oracles.line_tests import (
     wider_spread,
 )
 from mixsense.oracles.preflight_report import NOTE, OK, PROBLEM, Preflight, Verdict
+from mixsense.problem import AUTO
 from mixsense.rounds import TOO_MANY_AT_AN_END, Oracle, checked_answers
 
 __all__ = ["Preflight", "Verdict", "cost", "preflight"]
@@ -45,6 +46,9 @@ JITTER = 1e-3
 """Repeated queries on a line differ by this share of the box, so that no cache answers them."""
 DEPENDENCE = 0.05
 """Below this p-value the answers are taken to depend on the inputs."""
+AUTO_BLOCK = 8
+"""Questions for one caller of a sticky service, where nobody says how many. Taste: eight answers label each other well
+at a gap of the noise, and the shares are known by the number of callers."""
 DEFAULT_RANGE = 2.0
 """Without a box, each input runs from minus this number to plus this number."""
 
@@ -55,7 +59,13 @@ def cost(oracle: Oracle) -> int:
     return 1 + 6 * REPEATS + len(STOPS) * LINES * PASSES + callers * PLACES * VISITS
 
 
-def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None = None, seed: Any = 0) -> Preflight:
+def preflight(
+    oracle: Oracle,
+    n: int,
+    box: Sequence[tuple[float, float]] | None = None,
+    seed: Any = 0,
+    block: int | Literal["auto"] = 1,
+) -> Preflight:
     """Look at an oracle before it is asked.
 
     Parameters
@@ -68,6 +78,9 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
         The range of each input; −2 to 2 if left out.
     seed : int or Generator
         Source of the queries.
+    block : int or "auto"
+        How many consecutive queries one caller is to be asked: more than one if the service is sticky only. "auto" lets
+        the preflight say how many, in `Preflight.block`.
 
     Returns
     -------
@@ -82,7 +95,7 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     many values at each point: more models leave both errors large.
     *Cached*: one query gives exactly one number, its neighbours do not lie on a line. *Constant*: the answers at 32
     places differ neither in level (Kruskal–Wallis) nor in spread (permutation test). *Sticky*: at the same queries, new
-    callers see a larger spread than one caller does (permutation test).
+    callers see a larger spread than one caller does, who keeps connection, cookies and id (permutation test).
     What cannot be told apart: one model; several that differ by less than the noise; a rare model (below a share of
     about 10 %); and a routing by something that a new connection does not change, such as our address or key.
 
@@ -96,19 +109,22 @@ def preflight(oracle: Oracle, n: int, box: Sequence[tuple[float, float]] | None 
     """
     n = as_int("n", n, 1, "the length of a query")
     units = Units.of(n, None, [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
-    look = _Look(oracle, units, generator(seed))
+    block = AUTO if block == AUTO else as_int("block", block, 1, "how many consecutive queries one caller is asked")
+    look = _Look(oracle, units, generator(seed), block)
     try:
         look.run()
     except OracleError as error:
         return Preflight((Verdict("answers", PROBLEM, str(error)),), look.count)
-    return Preflight(tuple(look.verdicts), look.count)
+    return Preflight(tuple(look.verdicts), look.count, look.block if isinstance(look.block, int) else 1)
 
 
 class _Look:
     """The checks, in their order; each leaves its verdict."""
 
-    def __init__(self, oracle: Oracle, units: Units, rng: np.random.Generator) -> None:
-        self.oracle, self.units, self.rng = oracle, units, rng
+    def __init__(
+        self, oracle: Oracle, units: Units, rng: np.random.Generator, block: int | Literal["auto"] = 1
+    ) -> None:
+        self.oracle, self.units, self.rng, self.block = oracle, units, rng, block
         self.n = len(units.features)
         self.count = 0
         self.verdicts: list[Verdict] = []
@@ -140,6 +156,8 @@ class _Look:
             self.models(spread_p, bool(random))
             if isinstance(self.oracle, Callers):
                 self.sticky(self.oracle)
+            elif self.block not in (1, AUTO):
+                self.say("sticky", NOTE, "not tested: whether the answers of a block share a model is not known")
 
     def beside(self) -> tuple[Array, Array]:
         """Ask one query again and again, then queries on a tiny line beside it."""
@@ -242,26 +260,28 @@ class _Look:
 
         new, kept = visit(True, False), visit(False, True)
         if wider_spread(new, kept, self.rng) >= SIGNIFICANCE:
-            self.say("sticky", OK, "one caller sees what new callers see")
+            if self.block in (1, AUTO):
+                self.say("sticky", OK, "one caller sees what new callers see")
+            else:
+                text = "one caller is sent to different models, as far as is seen: its answers do not share one"
+                self.say("sticky", PROBLEM, f"{text}; leave block out (--block)")
             return
-        if oracle.sets_cookies and wider_spread(new, visit(False, False), self.rng) >= SIGNIFICANCE:
+        if self.block != 1:
+            self.block = AUTO_BLOCK if self.block == AUTO else self.block
+            self.say("sticky", OK, f"one caller always gets one model: each is asked {self.block} questions")
+            return
+        blocks = f"block={AUTO_BLOCK} (--block auto) keeps a caller for several questions, which tells more"
+        if wider_spread(new, visit(False, False), self.rng) >= SIGNIFICANCE:
+            by = "cookie; none is sent back" if oracle.sets_cookies else "caller's id; it is new each time"
             self.say(
-                "sticky",
-                NOTE,
-                "the endpoint is sticky by its cookie; none is sent back, so every question is routed separately",
+                "sticky", NOTE, f"the endpoint is sticky by its {by}, so every question is routed separately; {blocks}"
             )
         elif oracle.fresh:
-            self.say(
-                "sticky",
-                NOTE,
-                "the endpoint is sticky by connection; every question has a new one, so it is routed separately",
-            )
+            text = "the endpoint is sticky by connection; every question has a new one, so it is routed separately"
+            self.say("sticky", NOTE, f"{text}; {blocks}")
         else:
-            self.say(
-                "sticky",
-                PROBLEM,
-                "one connection always gets one model: use a new one each time (fresh=True, --new-connections)",
-            )
+            text = "one connection always gets one model"
+            self.say("sticky", PROBLEM, f"{text}: {blocks}; or use a new one each time (fresh=True, --new-connections)")
 
 
 def _straighten(answers: Array) -> str:

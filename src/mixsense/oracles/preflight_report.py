@@ -28,10 +28,13 @@ class Preflight:
         One for each check, in the order in which they were made.
     requests : int
         Answers that this took; retries come on top.
+    block : int
+        How many consecutive questions one caller is to be asked.
     """
 
     verdicts: tuple[Verdict, ...]
     requests: int
+    block: int = 1
 
     @property
     def problems(self) -> tuple[Verdict, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mixsense.arrays import Array
 from mixsense.checks import as_int, as_reals, summed_up
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.progress import progress_hook
@@ -45,7 +46,8 @@ def run_study(
     workers : int
         How many calls may run at the same time.
     batch : int
-        Questions in a call. Answers are stored after each call, so that a crash loses the calls in flight only.
+        Questions in a call, or more if they want one respondent. Answers are stored after each call, so that a crash
+        loses the calls in flight only.
     progress : bool or callable
         True shows a progress bar (quiet lines where there is no terminal); a callable receives `Progress` objects.
     take_over : bool
@@ -100,6 +102,7 @@ class _Dispatcher:
     ) -> None:
         self._study, self._oracle, self._pool, self._hook = study, oracle, pool, hook
         self._workers, self._batch = workers, batch
+        self._block = int(study.problem.get("block", 1))
         self._calls: dict[Future[Asked], list[Question]] = {}
         self._reserve: list[Question] = []
         self._dry = False  # the rest of the round is out
@@ -125,23 +128,45 @@ class _Dispatcher:
         if not self._calls and not self._reserve:
             self._dry = False
         while len(self._calls) < self._workers:
-            if len(self._reserve) < self._batch and not self._dry:
-                wanted = 2 * self._workers * self._batch
+            if len(self._reserve) < self._batch * self._block and not self._dry:
+                wanted = 2 * self._workers * self._batch * self._block
                 taken = self._study.ask_many(wanted, in_order=True, patient=True)
                 self._reserve += taken
                 self._dry = len(taken) < wanted  # ask when those that are out have come back
             if not self._reserve:
                 break
-            part, self._reserve = self._reserve[: self._batch], self._reserve[self._batch :]
+            end = self._batch
+            while end < len(self._reserve) and self._reserve[end].unit == self._reserve[end - 1].unit:
+                end += 1  # what wants one respondent stays together
+            part, self._reserve = self._reserve[:end], self._reserve[end:]
             self._calls[self._pool.submit(self._answer, part)] = part
         return bool(self._calls)
 
     def _answer(self, part: list[Question]) -> Asked:
         X = np.stack([q.x for q in part])
-        found = answered(self._oracle, X, 1)
+        units = np.array([q.unit for q in part])
+        ends = np.flatnonzero(np.diff(units)) + 1
+        if len(ends) == len(part) - 1:  # nobody is to be kept
+            found = answered(self._oracle, X, 1)
+        else:
+            found = self._answer_units(np.split(X, ends))
         if not np.array_equal(found.vectors, X):
             raise OracleError("the oracle's asked() changed the queries: a study keeps its own, return these")
         return found
+
+    def _answer_units(self, units: list[Array]) -> Asked:
+        """Ask for one respondent after the other; what came before a failure is not lost."""
+        parts = list[Asked]()
+        for i, x in enumerate(units):
+            try:
+                parts.append(answered(self._oracle, x, 1, len(x)))
+            except OracleError as error:
+                came = _usable(error.data.get("received"), len(x))
+                missing = [math.nan] * sum(len(later) for later in units[i + 1 :])
+                before = [value for part in parts for value in part.answers.tolist()]
+                error.data["received"] = np.array([*before, *came, *missing])[:, None]
+                raise
+        return Asked.join(parts)
 
     def _store(self, done: set[Future[Asked]], failing: bool = False) -> None:
         told: list[tuple[str, float]] = []

@@ -6,6 +6,7 @@ import re
 import ssl
 import threading
 import time
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin
@@ -76,7 +77,8 @@ class Connections:
     fresh : bool
         A new connection for every request.
     cookies : bool
-        Send back the cookies that the service sets. Without, each request comes from a new caller.
+        Send back the cookies that the service sets, and the same "$id" each time. Without, each request comes from a
+        new caller.
     private : bool
         What is sent holds a secret: no other host may see it.
     """
@@ -98,6 +100,7 @@ class Connections:
         self._secrets = headers.secrets
         self._path = self._secrets.fill(target.line, lambda value: quote(value, safe=""))
         self._jar: dict[str, str] = {}
+        self.id = uuid.uuid4().hex if cookies else None  # of the one caller
         self._tls = _trust() if target.scheme == "https" else None
         self._lock = threading.Lock()
         self._idle: list[tuple[tuple[str, str, int], Connection]] = []
@@ -200,7 +203,7 @@ class Connections:
 
     def _send(self, target: Target, content: bytes, until: Until) -> Reply:
         elsewhere = target.origin != self.target.origin
-        lines = self.headers.lines(elsewhere)
+        lines = self.headers.lines(elsewhere, self.id)
         if self._jar and not elsewhere:
             lines.append((b"Cookie", "; ".join(f"{name}={value}" for name, value in self._jar.items()).encode()))
         path = self._path if target is self.target else target.line  # a service cannot ask for our environment

@@ -31,7 +31,7 @@ class Headers:
     ----------
     headers : mapping, optional
         Name → value. ``env:NAME`` in a value stands for the environment variable NAME: "Bearer env:TOKEN". The value
-        "$id" is a fresh random id at every question. Only `HARMLESS` headers may have a value without either, and only
+        "$id" is a random id, fresh for every caller. Only `HARMLESS` headers may have a value without either, and only
         if it does not look like a secret.
     secrets : Secrets, optional
         Where the values of the environment are kept.
@@ -57,8 +57,11 @@ class Headers:
             if harmless and plain == value:
                 self._public.add(name)
 
-    def lines(self, elsewhere: bool = False) -> list[tuple[bytes, bytes]]:
-        """Return the headers for one request; another host than the one that was given sees the harmless ones only."""
+    def lines(self, elsewhere: bool = False, id: str | None = None) -> list[tuple[bytes, bytes]]:
+        """Return the headers for one request; another host than the one that was given sees the harmless ones only.
+
+        "$id" is `id`, or a fresh one.
+        """
         found = {
             "Content-Type": "application/json",
             "Accept": "application/json",
@@ -66,7 +69,7 @@ class Headers:
             "User-Agent": "mixsense",
         }
         given = {
-            name: uuid.uuid4().hex if value == "$id" else value
+            name: (id or uuid.uuid4().hex) if value == "$id" else value
             for name, value in self._values.items()
             if name in self._public or not elsewhere
         }

@@ -1,0 +1,132 @@
+"""One question to an HTTP service, asked until it is answered, refused, or out of time."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from mixsense.arrays import Array
+from mixsense.errors import OracleError
+from mixsense.oracles.replies import number_in
+from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
+from mixsense.oracles.secrets import Secrets
+from mixsense.oracles.template import Answer, Body
+from mixsense.oracles.transport import Connections, Reply, Transient
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What every caller of a service keeps to: what is sent and read, how fast, how long, how often."""
+
+    body: Body
+    answer: Answer
+    secrets: Secrets
+    pace: Pace
+    """Shared by all callers: the rate is for all of them together."""
+    timeout: float
+    limit: float
+    retries: int
+
+
+class Exchange:
+    """Questions and answers over some connections; threads may ask at the same time.
+
+    Parameters
+    ----------
+    manners : Manners
+        What is kept to.
+    connections : Connections
+        What the requests go over.
+    concurrency : int
+        Most requests at a time.
+    """
+
+    def __init__(self, manners: Manners, connections: Connections, concurrency: int) -> None:
+        self._manners, self.connections = manners, connections
+        self._at_once = threading.BoundedSemaphore(concurrency)
+        self._lock = threading.Lock()
+        self.count = self.requests = 0
+        self.sets_cookies = False
+        self.doubt: str | None = None  # of callers that were here for some questions only
+
+    def adopt(self, other: Exchange) -> None:
+        """Count what another caller has done as done here."""
+        with self._lock:
+            self.count, self.requests = self.count + other.count, self.requests + other.requests
+            self.sets_cookies = self.sets_cookies or other.sets_cookies
+            self.doubt = self.doubt or other.connections.doubt
+
+    def ask(self, x: Array, halt: threading.Event) -> float:
+        """Return the answer to one query, (n,); `halt` gives it up."""
+        m = self._manners
+        content = m.body.fill(x, self.connections.id)
+        end, last, reply, sent = math.inf, "", None, 0
+        asked = self.connections.target  # another one after a redirect
+        for attempt in range(m.retries + 1):
+            if attempt:
+                wait = self._wait(attempt, reply)
+                if time.monotonic() + wait > end:
+                    when = f"be in {wait:.0f} s" if wait < LONGEST_DELAY else "have to wait without end"
+                    last += f"; the next try would {when}, and the limit is {m.limit:g} s"
+                    break
+                if halt.wait(wait):
+                    raise Halted("stopped")
+            m.pace.take(halt)
+            with self._at_once:
+                if halt.is_set():
+                    raise Halted("stopped")
+                with self._lock:
+                    self.requests += 1
+                sent += 1
+                end = min(end, time.monotonic() + m.limit)
+                try:
+                    seconds = max(min(m.timeout, end - time.monotonic()), 0.001)
+                    reply = self.connections.post(content, seconds, halt)
+                except Halted:
+                    raise
+                except Transient as error:
+                    reply, last, asked = None, str(error), error.target
+                    continue
+                except OracleError as error:
+                    raise self._error(str(error), **error.data) from None
+            asked = reply.target
+            if reply.status == 200:
+                return self._number(reply)
+            last = f"status {reply.status}"
+            if not may_pass(reply.status):
+                what = m.secrets.show(reply.content, 120) or "no text"
+                raise self._error(
+                    f"POST {asked}: refused with status {reply.status} ({what}): {remedy(reply.status)}",
+                    status=reply.status,
+                )
+        status = None if reply is None else reply.status
+        came = f", {m.secrets.show(reply.content, 120)}" if reply is not None and reply.content else ""
+        raise self._error(
+            f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
+            "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",
+            status=status,
+        )
+
+    def _number(self, reply: Reply) -> float:
+        try:
+            number = number_in(reply, self._manners.answer, self._manners.secrets)
+        except OracleError as error:
+            raise self._error(str(error), **error.data) from None
+        with self._lock:
+            self.count += 1
+            self.sets_cookies = self.sets_cookies or "set-cookie" in reply.headers
+        return number
+
+    def _error(self, message: str, **data: Any) -> OracleError:
+        hide = self._manners.secrets.hide
+        data = {key: hide(value) if isinstance(value, str) else value for key, value in data.items()}
+        return OracleError(hide(message), **data)
+
+    def _wait(self, attempt: int, reply: Reply | None) -> float:
+        asked = retry_after(reply.headers.get("retry-after", "")) if reply is not None else 0.0
+        if asked and reply is not None and reply.status == 429:
+            self._manners.pace.hold(min(asked, self._manners.limit))
+        return max(backoff(attempt), asked)
