@@ -117,7 +117,8 @@ class EM:
         told = P if self.data.scale is None else P * np.maximum(curvature, 0.0)
         G = np.stack([np.einsum("i,ij,ij->j", p, X, X) for p in told.T]) / variance
         b = (P * R).T @ X / variance + G * self.beta
-        return marginal(b, G, self.prior), b * b / np.maximum(G, 1e-300), G
+        told_anything = G > 1e-200  # a model that explains no answer has none
+        return marginal(b, G, self.prior), np.where(told_anything, b * b / np.where(told_anything, G, 1.0), 0.0), G
 
     def explained(self, data: Data) -> Explained:
         """Say how the models explain answers."""
