@@ -26,6 +26,23 @@ def test_tagged_limit_is_what_least_squares_reaches():
     assert np.mean(worst) == pytest.approx(ms.limits.tagged(pair, 1.0, N), rel=0.07)
 
 
+def test_focused_limit_is_what_least_squares_reaches_on_the_supports():
+    # As above: 1.3 % standard error of the mean, four of them, and 2 % for the inverse of a random matrix.
+    rng = np.random.default_rng(0)
+    pair = ms.random_pair(40, 3, gap=3.0, seed=1)
+    here = pair.any(axis=0)
+    N, energy, worst = 600, 2 * 40 / here.sum(), []
+    for _ in range(400):
+        errors = []
+        for beta in pair:
+            X = rng.standard_normal((N // 2, 40)) * np.sqrt(energy) * here  # mean squared norm 2n
+            y, own = X @ beta + rng.standard_normal(N // 2), beta != 0
+            errors.append(np.linalg.norm(np.linalg.lstsq(X[:, own], y, rcond=None)[0] - beta[own]))
+        worst.append(max(errors))
+    assert np.mean(worst) == pytest.approx(ms.limits.focused(pair, 1.0, N), rel=0.07)
+    assert ms.limits.focused(np.zeros((2, 3)), 1.0, N) == 0.0
+
+
 def maximum_likelihood(X, y, beta):
     """EM from the truth: the maximum that an efficient estimate finds."""
     for _ in range(500):

@@ -1,4 +1,4 @@
-"""Figure 4: error against answers, for three methods and two limits."""
+"""Figure 4: error against answers, for three methods and three limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
 LABELS = {"passive": "passive EM-lasso", "paper": "paper, 150 queries", "frugal": "frugal"}
-LIMITS = {"tagged limit": ":", "untagged limit": "--"}
+LIMITS = {"tagged limit": ":", "untagged limit": "--", "focused limit": "-."}
+GAUSSIAN = ("tagged limit", "untagged limit")  # the other is of queries on the supports alone
 
 
 def cells(options: Options, seeds: Sequence[int]) -> list[Cell]:
@@ -48,8 +49,7 @@ def run(n: int, k: int, gap: float, seed: int, method: str, size: int) -> list[R
     """Run one method with a budget (the paper's: with a batch size), or take a limit at this number of answers."""
     truth, asked = hidden_pair(4, seed, n, k, gap), size
     if method in LIMITS:
-        limit = limits.tagged if method == "tagged limit" else limits.untagged
-        error = limit(truth, 1.0, size)
+        error = getattr(limits, method.removesuffix(" limit"))(truth, 1.0, size)
     elif method == "passive":
         error = match_error(passive(truth, size, 1.0, [4, seed, 3]), truth)
     else:
@@ -87,14 +87,15 @@ def draw(data: Data) -> matplotlib.figure.Figure:
             axes.plot(part.answers, part.error, f"{mark}-", color=colour, label=label)
         for name, line in LIMITS.items():
             part = here[here.method == name]
-            axes.plot(part.answers, part.error, line, color="0.2", linewidth=1.3, label=f"{name}, Gaussian queries")
+            queries = "Gaussian queries" if name in GAUSSIAN else "queries on the supports"
+            axes.plot(part.answers, part.error, line, color="0.2", linewidth=1.3, label=f"{name}, {queries}")
         axes.set(xscale="log", yscale="log", xlabel="answers")
         axes.set_title(f"n = {data.n.iloc[0]}, k = {data.k.iloc[0]}, ‖β¹ − β²‖ = {gap:g} σ", loc="left")
     grid[0].set_ylabel("worse ℓ2 error of the two vectors / σ")
     handles, labels = grid[0].get_legend_handles_labels()
     runs = data.seed.nunique()
     title = f"median of {runs} pairs; band: middle 80 %" if runs > 1 else "one pair"
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, title=title, fontsize=9, columnspacing=1.2)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, title=title, fontsize=9, columnspacing=1.2)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What is the best that anyone can do: the Cramér–Rao limits, with and without tags."""
+"""What is the best that anyone can do: the Cramér–Rao limits, with and without tags, and with the best queries."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_int, as_vectors
 from mixsense.problem import Weights, as_shares
 
+QUERY_ENERGY = 2.0
+"""Mean squared norm of the queries of `focused`, in units of n.
+Derived: that of the paper's own sum queries, as in `mixsense.methods.frugal.tuning`."""
 DRAWS = 4000
 """Draws of the errors whose largest norm is averaged (taste: exact within 0.5 %); their seed is fixed."""
 POINTS = 4001
@@ -52,6 +55,32 @@ def tagged(vectors: ArrayLike, sigma: float, queries: int, weights: Weights | st
     beta, sigma, N, share = _checked(vectors, sigma, queries, weights)
     component, _ = np.nonzero(beta)
     return sigma * _expected_worst(np.diag(1 / share[component]), component) / math.sqrt(N)
+
+
+def focused(vectors: ArrayLike, sigma: float, queries: int, weights: Weights | str | None = None) -> float:
+    """Return the expected worst ℓ2 error if every answer told its model, to queries on the known supports alone.
+
+    Parameters
+    ----------
+    vectors, sigma, queries, weights
+        As for `tagged`, but for the queries: their energy, 2n as that of the paper's sums and of `method="frugal"`,
+        is spread evenly over the union of the supports.
+
+    Returns
+    -------
+    float
+        That of `tagged` times √(s/2n), s the size of the union. Nobody who has to find supports and labels does better
+        with queries of this energy that treat the coordinates of the supports alike.
+
+    Examples
+    --------
+    >>> pair = [[3.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]]
+    >>> round(focused(pair, 1.0, 1000) / tagged(pair, 1.0, 1000), 3)
+    0.5
+    """
+    beta, sigma, N, share = _checked(vectors, sigma, queries, weights)
+    s, n = int(beta.any(axis=0).sum()), beta.shape[1]
+    return tagged(beta, sigma, N, tuple(share)) * math.sqrt(s / (QUERY_ENERGY * n))
 
 
 def untagged(vectors: ArrayLike, sigma: float, queries: int, weights: Weights | str | None = None) -> float:
