@@ -35,7 +35,7 @@ def command(*args):
 
 def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     plan = ms.plan(**USUAL, gamma=0.1, per_person=12)
-    assert [row.method for row in plan] == ["theorem", "paper", "frugal", "certified", "tagged"]
+    assert [row.method for row in plan] == ["theorem", "paper", "frugal", "certified", "typical", "tagged"]
     assert len(plan) == 5
     frugal = plan["frugal"]
     assert frugal.people == math.ceil(frugal.queries / 12)
@@ -57,7 +57,9 @@ def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     }
     assert plan.extrapolated == ()
     assert repr(plan) == text  # at a prompt
-    with pytest.raises(ms.InvalidInput, match="no row 'nothing': it has theorem, paper, frugal, certified, tagged"):
+    with pytest.raises(
+        ms.InvalidInput, match="no row 'nothing': it has theorem, paper, frugal, certified, typical, tagged"
+    ):
         plan["nothing"]
 
 
@@ -101,7 +103,7 @@ def test_it_says_what_it_extrapolates_from():
     assert "gap/sigma = 50 is outside" in said(gap=50.0)[0]
     assert "gamma/sigma = 0.01 is outside" in said(gamma=0.01)[0]
     assert "gamma = 0.475 gap is above the calibrated 0.45 gap" in said(gap=1.0, gamma=0.475)
-    assert said(eta=0.01) == ("eta = 0.01: the row certified is calibrated for 0.05",)
+    assert said(eta=0.01) == ("eta = 0.01: the rows certified and typical are calibrated for 0.05",)
     assert "shares" in said(weights=(0.7, 0.3))[0]
     assert "extrapolated: n = 5000" in str(ms.plan(**(USUAL | {"n": 5000}), gamma=0.1))
     for name, edges in RANGES.items():  # the edges themselves are calibrated

@@ -11,6 +11,7 @@ from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs, predecessors
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
+from mixsense.planning.certainty import certain_of_any, certain_of_typical
 from mixsense.planning.inputs import (
     LARGEST_RATIO,
     check_numbers,
@@ -23,7 +24,7 @@ from mixsense.planning.table import Plan, Row, count
 from mixsense.problem import DEFAULTS, EQUAL, Problem, Weights, as_shares
 
 ETA: float = DEFAULTS["eta"]
-"""The calibration's η, for the row "certified"."""
+"""The calibration's η, for the rows "certified" and "typical"."""
 TOLERANCE = 0.01
 """How exactly a budget's γ is found where a formula has no inverse (taste)."""
 NINE_OF_TEN = 1.3
@@ -56,7 +57,7 @@ def plan(
     gamma : float, optional
         Precision asked for, below gap/2: the worst ℓ2 error of the vectors. Give this, or `budget`.
     eta : float
-        Allowed probability of failure, for the paper's rows; the row "certified" is for 0.05.
+        Allowed probability of failure, for the paper's rows; the rows "certified" and "typical" are for 0.05.
     budget : int, optional
         Number of answers that can be had: turns the question round.
     per_person : int, optional
@@ -72,8 +73,8 @@ def plan(
     Returns
     -------
     Plan
-        A table with the rows "theorem", "paper", "frugal", "certified", "tagged" and, with `step`, "coloring" and
-        "lattice"; at σ = 0 "printed", "noiseless", "coloring", "polynomial" and "steps". Each says what it assumes.
+        A table with the rows "theorem", "paper", "frugal", "certified", "typical", "tagged" and, with `step`,
+        "coloring" and "lattice"; at σ = 0 "printed", "noiseless", "coloring", "polynomial" and "steps". Each says what it assumes.
 
     Examples
     --------
@@ -158,7 +159,7 @@ class _Setting:
 
     def note(self, name: str) -> str:
         """Return what the number of a row means."""
-        rough = self.models != 2 and name in ("frugal", "certified")
+        rough = self.models != 2 and name in ("frugal", "certified", "typical")
         return NOTES[name] + (f"; rough: scaled from 2 to {self.models} models" if rough else "")
 
     def paper(self, gamma: float) -> int:
@@ -168,14 +169,21 @@ class _Setting:
         return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
 
     def certified(self, gamma: float) -> int:
-        return costs.frugal(self.n, self.k, self.gap, gamma, self.growth, certified=True)
+        return max(certain_of_any(self.n, self.k, self.gap, gamma, self.shares), self.frugal(gamma))
+
+    def typical(self, gamma: float) -> int:
+        return certain_of_typical(self.n, self.k, self.gap, gamma, self.growth)
+
+    def frugal(self, gamma: float) -> int:
+        return costs.frugal(self.n, self.k, self.gap, gamma, self.growth)
 
 
 NOTES = {
     "theorem": "Algorithm 8 with the constants of the proofs: to see, not to run",
     "paper": 'Algorithm 8 with practical constants: method="paper"',
     "frugal": "the default method with max_queries = this number: within γ in 9 runs of 10",
-    "certified": "the default method with gamma = γ, until it is sure of it: enough in 9 runs of 10",
+    "certified": "the default method with gamma = γ, until it is sure for any vectors: enough in 9 runs of 10",
+    "typical": 'with promise="typical", until it is sure for typical vectors: enough in 9 runs of 10',
     "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
     "printed": "the appendix's scheme with its 2 log₂ m repeats",
     "noiseless": 'exact, on average: method="noiseless", models=2',
@@ -195,8 +203,9 @@ def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | No
     answers = {
         "theorem": None if s.not_for_paper else s.theorem(g),
         "paper": None if s.not_for_paper else s.paper(g),
-        "frugal": costs.frugal(s.n, s.k, s.gap, g, s.growth),
+        "frugal": s.frugal(g),
         "certified": s.certified(g),
+        "typical": s.typical(g),
         "tagged": costs.tagged(s.k, g, s.shares),
     }
     return tuple(
@@ -217,8 +226,8 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
             needed=least + 1,
         )
     found: dict[str, tuple[float | None, str]] = {"frugal": (frugal, s.note("frugal"))}
-    for name, cost in (("theorem", s.theorem), ("paper", s.paper), ("certified", s.certified)):
-        if s.not_for_paper and name != "certified":
+    for name, cost in (("theorem", s.theorem), ("paper", s.paper), ("certified", s.certified), ("typical", s.typical)):
+        if s.not_for_paper and name not in ("certified", "typical"):
             found[name] = None, s.not_for_paper
         elif (least := cost(s.gap / 2)) > budget:
             found[name] = None, f"needs at least {count(least)} answers"
@@ -280,7 +289,7 @@ def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
     if gamma > MOST_OF_GAP * s.gap:
         texts.append(f"gamma = {gamma / s.gap:.3g} gap is above the calibrated {MOST_OF_GAP:g} gap")
     if s.eta != ETA:
-        texts.append(f"eta = {s.eta:g}: the row certified is calibrated for {ETA:g}")
+        texts.append(f"eta = {s.eta:g}: the rows certified and typical are calibrated for {ETA:g}")
     if s.k > s.n / 4:
         texts.append(f"k = {s.k} is above the calibrated n/4")
     if not s.equal:

@@ -21,7 +21,7 @@ from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Rival, distance_kept, rivals
 
 
-def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: int = 1) -> float:
+def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: int = 0) -> float:
     """Return a bound on the error of the worst model that holds with probability 1 − η, as the promise says.
 
     Parameters
@@ -29,7 +29,7 @@ def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: i
     answers, candidates, setup
         All answers, the fits to them, and what was known before.
     looks : int
-        How often the bound was looked at, this time included: each may be the one that is wrong.
+        How often the bound was near γ before: each time it might have been wrong.
     """
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
@@ -38,7 +38,7 @@ def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: i
     if setup.promise == TYPICAL:
         bound *= tuning.TYPICAL_FACTOR * factor
     else:
-        eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks > tuning.MANY_LOOKS else 1.0)
+        eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks >= tuning.MANY_LOOKS else 1.0)
         bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
     if winner is candidates.several:
         return bound

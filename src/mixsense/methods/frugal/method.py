@@ -96,7 +96,6 @@ def frugal(
     while True:
         settled, left = candidates.settled(answers.N, enough, setup.alike), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
-        looks += settled
         bound = error_bound(answers, candidates, setup, looks) if settled and wanted else math.inf
         alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
         bound = with_rivals(bound, alive, candidates, setup.eta)
@@ -105,6 +104,7 @@ def frugal(
             candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
             continue
         report.add_stage(candidates, bound)
+        looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong
         if left <= 0 or reached:
             return report.recovery(candidates, bound, reached, alive)
         if answers.N >= look:

@@ -83,7 +83,7 @@ def bound_for_any(found: Unseen, eta: float, factor: float) -> float:
     of freedom and noncentrality g/v: the bound is the largest g for which so small a value has probability η.
     """
     squares = [
-        inside * factor**2 + noise + v * _noncentrality(outside / v + count, count, eta)
+        inside * factor**2 + noise + v * noncentrality(outside / v + count, count, eta)
         if count
         else inside * factor**2 + noise
         for inside, noise, outside, v, count in zip(*(part.tolist() for part in found), strict=True)
@@ -91,12 +91,12 @@ def bound_for_any(found: Unseen, eta: float, factor: float) -> float:
     return math.sqrt(max(squares)) if np.isfinite(squares).all() else math.inf
 
 
-def _noncentrality(value: float, count: int, eta: float) -> float:
+def noncentrality(value: float, count: int, eta: float) -> float:
     """Return the largest noncentrality of χ² (`count` degrees of freedom) at which a smaller value is likelier than η.
 
     Examples
     --------
-    >>> _noncentrality(50.0, 50, 0.05) > 0, _noncentrality(20.0, 50, 0.05)
+    >>> noncentrality(50.0, 50, 0.05) > 0, noncentrality(20.0, 50, 0.05)
     (True, 0.0)
     """
     from scipy.special import chndtr
