@@ -16,6 +16,7 @@ import mixsense as ms
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import RANGES
+from mixsense.planning.certainty import certain_of_any, certain_of_typical
 from mixsense.planning.play import DrawnBatches
 
 USUAL = {"n": 100, "k": 5, "sigma": 1.0, "gap": 2.0}
@@ -36,7 +37,7 @@ def command(*args):
 def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     plan = ms.plan(**USUAL, gamma=0.1, per_person=12)
     assert [row.method for row in plan] == ["theorem", "paper", "frugal", "certified", "typical", "tagged"]
-    assert len(plan) == 5
+    assert len(plan) == 6
     frugal = plan["frugal"]
     assert frugal.people == math.ceil(frugal.queries / 12)
     assert frugal.queries < plan["certified"].queries < plan["paper"].queries < plan["theorem"].queries
@@ -186,7 +187,7 @@ def test_without_noise_the_predecessors_are_planned_for_nine_runs_of_ten(models,
 
 
 def test_with_a_step_the_methods_for_a_grid_are_planned():
-    assert len(ms.plan(**USUAL, gamma=0.1)) == 5
+    assert len(ms.plan(**USUAL, gamma=0.1)) == 6
     plan = ms.plan(100, 5, sigma=0.5, gap=10.0, gamma=0.45, step=1.0, per_person=10)
     assert [row.method for row in plan][-2:] == ["coloring", "lattice"]
     assert plan["frugal"].queries < plan["lattice"].queries < plan["coloring"].queries
@@ -353,7 +354,8 @@ def test_more_is_asked_where_more_is_needed():
     def queries(**changes):
         given = {"n": 100, "k": 5, "gap": 2.0, "gamma": 0.1} | changes
         paper = costs.paper(sigma=1.0, eta=0.05, constants=PRACTICAL, **given)
-        return costs.frugal(**given), costs.frugal(**given, certified=True), paper
+        any_vectors = certain_of_any(**given, shares=(0.5, 0.5))
+        return costs.frugal(**given), costs.frugal(**given, certified=True), paper, any_vectors
 
     usual = queries()
     for harder in ({"gamma": 0.05}, {"gap": 1.0}, {"k": 10}):
@@ -401,8 +403,11 @@ def test_frugal_plans_are_honest():
             oracle = ms.SimulatedOracle(pair, sigma, seed=[3, number, i, 1])
             r = ms.recover(oracle, n, gamma=None, sigma=sigma, max_queries=budget, seed=[3, number, i, 2])
             kept[i] += len(r.vectors) <= 2 and ms.match_error(r.vectors, pair) <= gamma
-        most = costs.frugal(n, k, gap / sigma, gamma / sigma, certified=True)
-        r = ms.recover(oracle, n, gamma=gamma, sigma=sigma, max_queries=most, seed=[3, number, 2])
+        if number % 2:
+            most, promise = certain_of_any(n, k, gap / sigma, gamma / sigma, (0.5, 0.5)), "any"
+        else:
+            most, promise = certain_of_typical(n, k, gap / sigma, gamma / sigma, costs.NO_GROWTH), "typical"
+        r = ms.recover(oracle, n, gamma=gamma, sigma=sigma, max_queries=most, seed=[3, number, 2], promise=promise)
         sure += r.status == "certified"
     # If nine plans of ten are kept, fewer than 30 of 40 are kept with probability 0.0015 (binomial).
     assert kept[0] >= 30

@@ -74,7 +74,8 @@ def plan(
     -------
     Plan
         A table with the rows "theorem", "paper", "frugal", "certified", "typical", "tagged" and, with `step`,
-        "coloring" and "lattice"; at σ = 0 "printed", "noiseless", "coloring", "polynomial" and "steps". Each says what it assumes.
+        "coloring" and "lattice"; at σ = 0 "printed", "noiseless", "coloring", "polynomial" and "steps". Each says
+        what it assumes.
 
     Examples
     --------
