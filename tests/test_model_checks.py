@@ -7,7 +7,7 @@ import pytest
 
 import mixsense as ms
 from mixed_answers import fit, mixed_answers
-from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, warning
+from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, try_remedy, warning
 from mixsense.methods.frugal.model_checks.check import _same_query
 from mixsense.methods.frugal.model_checks.score_tests import largest
 from mixsense.methods.frugal.model_checks.surprise import (
@@ -255,3 +255,36 @@ def test_a_surprising_stage_is_doubted_until_the_next_one():
     assert surprises.doubt
     surprises.add(X[200:], y[200:], fitted())
     assert not surprises.doubt
+
+
+def tried(data, level=True, **free):
+    free = {"free_sigma": True, "free_weights": True} | free
+    found = fit(data.X, data.y, MODELS, SIGMA, np.full(2, 0.5), 0.6, 0.6, **free)
+    made = check_model(data, found, free["free_sigma"], free["free_weights"], level=level)
+    return try_remedy(made + check_values(data, found), data, found, **free, level=level)
+
+
+def test_a_scale_is_tried_on_rounded_and_cut_answers():
+    def rate(X, means, model, noise, rng):
+        return np.clip(np.round(2 * (chosen(means, model) + 2 * noise)) / 2, -2, 2)
+
+    X, y = answers(1, rate)
+    assert tried(Data(X, y)) == {"option": "scale=ms.Rating(-2, 2, 0.5)", "failed": []}
+
+
+def test_the_logit_is_tried_on_probabilities():
+    X, y = answers(1, lambda X, means, model, noise, rng: 1 / (1 + np.exp(-2 * (chosen(means, model) + noise))))
+    found = fit(X, y, MODELS / 8, 0.05, np.full(2, 0.5), 0.6, 0.6, free_sigma=True, free_weights=True)
+    made = check_model(Data(X, y), found, True, True, level=True)
+    remedy = try_remedy(made, Data(X, y), found, True, True, level=True)
+    assert remedy == {"option": "scale=ms.Probability()", "failed": []}
+
+
+def test_what_was_given_is_left_out_as_a_trial():
+    few = answers(3, lambda X, means, model, noise, rng: (means, (rng.random(N) < 0.25) * 1, noise))
+    assert tried(Data(*few), free_weights=False) == {"option": "weights=None", "failed": []}
+
+
+def test_where_nothing_fails_or_nothing_can_be_tried_there_is_no_remedy():
+    assert tried(Data(*answers(1))) is None
+    assert tried(Data(*answers(1, WORLDS["drift of the level"]))) is None

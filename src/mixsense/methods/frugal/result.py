@@ -13,7 +13,7 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, hidden_in_one, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
-from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, warning
+from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, try_remedy, warning
 from mixsense.methods.frugal.setup import Setup
 from mixsense.methods.frugal.sizes import least_answers
 from mixsense.problem import LEAST_SHARE
@@ -83,6 +83,13 @@ class Report:
             found += check_model(answers.data, winner, free_sigma, setup.free_weights, level=level, names=self.names)
         return found
 
+    def _remedy(self, candidates: Candidates, checks: Sequence[Check]) -> dict[str, Any]:
+        """Tell what became of the option that a failed check asks for, where it can be tried on these answers."""
+        level, setup = self.box is not None and self.box.level, self.setup
+        free_sigma = setup.free_sigma or setup.quiet
+        tried = try_remedy(checks, self.answers.data, candidates.winner, free_sigma, setup.free_weights, level=level)
+        return {"remedy": tried} if tried else {}
+
     def recovery(
         self,
         candidates: Candidates,
@@ -129,7 +136,8 @@ class Report:
             interval=ends,
             diagnostics=self._diagnostics(candidates, checks, warnings)
             | {"rivals": self._told(alive)}
-            | (self._hidden(candidates) if single else {}),
+            | (self._hidden(candidates) if single else {})
+            | self._remedy(candidates, checks),
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
         )

@@ -1,11 +1,22 @@
 """Does the model hold: named extensions of the likelihood, each with a test on all answers.
 
 `check_model` makes all of them: score tests (`score_tests` of `extensions`), likelihood ratios (`ratios`), and a look
-at the `values`. `wording` says what a failed one means, and what to do.
+at the `values`. `wording` says what a failed one means, and what to do; `remedy` tries it.
 """
 
 from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values, outlier_check
+from mixsense.methods.frugal.model_checks.remedy import try_remedy
 from mixsense.methods.frugal.model_checks.surprise import Surprises
 from mixsense.methods.frugal.model_checks.wording import failed, surely_failed, warning
 
-__all__ = ["Check", "Surprises", "check_model", "check_values", "failed", "outlier_check", "surely_failed", "warning"]
+__all__ = [
+    "Check",
+    "Surprises",
+    "check_model",
+    "check_values",
+    "failed",
+    "outlier_check",
+    "surely_failed",
+    "try_remedy",
+    "warning",
+]

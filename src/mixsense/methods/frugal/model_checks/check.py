@@ -126,7 +126,8 @@ def check_values(data: Data, fit: Fit) -> list[Check]:
         return []
     given, y = see(data, fit), data.y
     step, sigma = rounding_step(y), float(given.sigma.mean())
-    coarse = step / sigma if left_over(given) > tuning.EXACT_SHARE * step else 0.0
+    noisy = isinstance(fit.scale, Lapses) or left_over(given) > tuning.EXACT_SHARE * step
+    coarse = step / sigma if noisy else 0.0
     most, p_value = at_the_ends(y, given)
     share = most / len(y)
     return [

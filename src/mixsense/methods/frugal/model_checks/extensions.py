@@ -128,3 +128,6 @@ EXTENSIONS: dict[str, Extension] = {
     "shares": shares,
     "sigma": sigma,
 }
+
+GIVEN = ["shares", "sigma"]
+"""What the user may have given."""

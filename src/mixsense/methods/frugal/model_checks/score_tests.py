@@ -9,7 +9,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
-from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, Place
+from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, GIVEN, Place
 from mixsense.methods.frugal.model_checks.views import View
 from mixsense.regression.fit import Fit
 from mixsense.regression.tuning import SUPPORT_PROBABILITY
@@ -46,20 +46,22 @@ def score_tests(given: View, drawn: list[View], place: Place, free: tuple[bool, 
     that of the drawn answers: with the variance of the given answers themselves, far answers would hide themselves.
     Skewness and kurtosis of the sums are corrected for.
     """
-    U = np.concatenate([view.gathered(_estimated_scores(view, place, free)) for view in drawn])
-    u, N = _estimated_scores(given, place, free).sum(axis=0), len(U) // len(drawn)
-    e, V = np.linalg.eigh(U.T @ U)
-    kept = e > 1e-9 * e.max(initial=0.0)
-    inverse = (V[:, kept] / e[kept]) @ V[:, kept].T
     found = {}
-    for name, extension in EXTENSIONS.items():
-        G = np.concatenate([view.gathered(extension(view, place)) for view in drawn])
-        B = inverse @ (U.T @ G)
-        E = G - U @ B  # what is left of each score beside what was estimated
-        there = (E * E).sum(axis=0) > tuning.LEAST_PROJECTED * (G * G).sum(axis=0) + 1e-300
-        if there.any():
-            total = extension(given, place).sum(axis=0) - u @ B
-            found[name] = largest(total[there], E[:, there], N, np.flatnonzero(there))
+    for told, names in ((True, [name for name in EXTENSIONS if name not in GIVEN]), (False, GIVEN)):
+        # What was given may be wrong, and must not look like something else: beside all others it counts as estimated.
+        U = np.concatenate([view.gathered(_estimated_scores(view, place, free, told)) for view in drawn])
+        u, N = _estimated_scores(given, place, free, told).sum(axis=0), len(U) // len(drawn)
+        e, V = np.linalg.eigh(U.T @ U)
+        kept = e > 1e-9 * e.max(initial=0.0)
+        inverse = (V[:, kept] / e[kept]) @ V[:, kept].T
+        for name in names:
+            G = np.concatenate([view.gathered(EXTENSIONS[name](view, place)) for view in drawn])
+            B = inverse @ (U.T @ G)
+            E = G - U @ B  # what is left of each score beside what was estimated
+            there = (E * E).sum(axis=0) > tuning.LEAST_PROJECTED * (G * G).sum(axis=0) + 1e-300
+            if there.any():
+                total = EXTENSIONS[name](given, place).sum(axis=0) - u @ B
+                found[name] = largest(total[there], E[:, there], N, np.flatnonzero(there))
     return found
 
 
@@ -139,13 +141,13 @@ def normalised(z: Array, skewness: Array, kurtosis: Array) -> Array:
     return found
 
 
-def _estimated_scores(view: View, place: Place, free: tuple[bool, bool]) -> Array:
-    """Return the scores of what was estimated, (N, p)."""
+def _estimated_scores(view: View, place: Place, free: tuple[bool, bool], told: bool) -> Array:
+    """Return the scores of what was estimated, (N, p); those of a σ and of shares that were `told` as well."""
     model, column = place.estimated
     parts = [view.slopes[:, model] * view.X[:, column]]
-    if free[0]:
+    if free[0] or told:
         parts.append(view.spread if place.own_noise else view.spread.sum(axis=1, keepdims=True))
-    if free[1]:
+    if free[1] or told:
         parts.append(view.surplus)
     if view.lapsed is not None:
         parts.append(view.lapsed)
