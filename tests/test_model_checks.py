@@ -229,8 +229,8 @@ def fitted():
 
 def test_unseen_answers_are_uniform_if_the_model_holds():
     X, y = mixed_answers(PAIR, 1000, 2)
-    assert uniform_p_value(probability_transform(X, y, fitted())) > 1e-3
-    assert uniform_p_value(probability_transform(X, y + 0.5, fitted())) < 1e-3
+    assert uniform_p_value(probability_transform(Data(X, y), fitted())) > 1e-3
+    assert uniform_p_value(probability_transform(Data(X, y + 0.5), fitted())) < 1e-3
 
 
 def test_p_values_are_uniform_under_the_hypothesis():
@@ -242,18 +242,18 @@ def test_p_values_are_uniform_under_the_hypothesis():
 
 def test_outliers_are_counted():
     X, y = mixed_answers(PAIR, 1000, 2)
-    assert outlier_share(X, y, fitted()) < 0.002
+    assert outlier_share(Data(X, y), fitted()) < 0.002
     y = y.copy()
     y[:50] += 100
-    assert 0.045 < outlier_share(X, y, fitted()) < 0.055
+    assert 0.045 < outlier_share(Data(X, y), fitted()) < 0.055
 
 
 def test_a_surprising_stage_is_doubted_until_the_next_one():
     surprises, (X, y) = Surprises(), mixed_answers(PAIR, 600, 2)
     assert not surprises.doubt
-    surprises.add(X[:200], y[:200] + 5, fitted())
+    surprises.add(Data(X[:200], y[:200] + 5), fitted())
     assert surprises.doubt
-    surprises.add(X[200:], y[200:], fitted())
+    surprises.add(Data(X[200:], y[200:]), fitted())
     assert not surprises.doubt
 
 

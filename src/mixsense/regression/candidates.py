@@ -123,8 +123,7 @@ class Candidates:
 
     def new_starts(self, doubt: bool) -> int:
         """Return how many random starts are worth trying; `doubt` says that the last answers were a surprise."""
-        poor = self.several.excess > tuning.POOR_FIT or self.several.lapses > tuning.MANY_LAPSES
-        if doubt or poor or not self.established:
+        if doubt or not self.established or self.several.excess > tuning.POOR_FIT:
             return tuning.NEW_STARTS
         return tuning.FEW_NEW_STARTS if self.evidence < tuning.NO_NEW_STARTS else 0
 

@@ -83,9 +83,14 @@ class EM:
         return self.L - 1 if isinstance(self.sigma, np.ndarray) else 0
 
     @property
+    def lapses(self) -> float:
+        """Share of the answers that come from anywhere."""
+        return self.data.scale.share if isinstance(self.data.scale, Lapses) else 0.0
+
+    @property
     def has_lapses(self) -> bool:
         """Some answers come from anywhere."""
-        return isinstance(self.data.scale, Lapses)
+        return self.lapses > 0
 
     @property
     def prior(self) -> Prior:

@@ -47,9 +47,17 @@ def extended(fit: Fit, data: Data, expected: Expected) -> Fit:
                 least_sigma=expected.least_sigma,
                 selections=1,
             )
-            if em.score > best.score:
-                best = finish(em, best.route)
+            other = finish(em, best.route)
+            if _worth(other) > _worth(best):
+                best = other
     return best
+
+
+def _worth(fit: Fit) -> float:
+    """Return the score of a fit, less what lapses have to earn; more lapses than there may be are never taken."""
+    if fit.lapses > tuning.MANY_LAPSES:
+        return -math.inf
+    return fit.score - (tuning.LAPSES_ESTABLISHED if fit.lapses else 0.0)
 
 
 def _with_lapses(fit: Fit, data: Data, expected: Expected) -> list[tuple[float | Array, Scale | None]]:
@@ -57,7 +65,8 @@ def _with_lapses(fit: Fit, data: Data, expected: Expected) -> list[tuple[float |
     if isinstance(fit.scale, Lapses):
         plain = data._replace(scale=fit.scale.inner).explained(fit.beta, fit.weights, fit.noise).loglik.sum()
         lost = float(fit.explained(data).loglik.sum() - plain)
-        return [(fit.noise, fit.scale.inner)] if lost < tuning.NOISE_WORTH_A_LOOK * math.log(data.N) else []
+        near = tuning.NOISE_WORTH_A_LOOK * math.log(data.N) + tuning.LAPSES_ESTABLISHED
+        return [(fit.noise, fit.scale.inner)] if lost < near or fit.lapses > tuning.MANY_LAPSES else []
     now = float(fit.explained(data).loglik.sum())
     spread = float(np.ptp(data.values))
     if not spread > 0:

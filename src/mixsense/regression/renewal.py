@@ -146,11 +146,15 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
         given.append(From(before.beta, before.sigma, before.weights, before.rate))
     few = tuning.STEPS_OF_RIVAL
     best_em = max((climbed(*start, data, expected, 1, few) for start in given), key=lambda em: em.score)
+    at = (best_em.weights, best_em.rate)
+    others = [best_em]  # with a noise of each model, or with lapses, fewer may be enough
     if expected.free_sigma and not isinstance(best_em.sigma, np.ndarray):
-        noise = np.full(L - 1, best_em.sigma)  # with a noise of each model, fewer may be enough
-        own = climbed(best_em.beta, noise, best_em.weights, best_em.rate, data, expected, 1, few)
-        best_em = max(best_em, own, key=lambda em: em.score)
-    return best_em
+        others.append(climbed(best_em.beta, np.full(L - 1, best_em.sigma), *at, data, expected, 1, few))
+    if not best_em.has_lapses:
+        law = data._replace(scale=Lapses(tuning.LAPSES_TRIED[1], float(np.ptp(data.values)), data.scale))
+        sigma = best_em.sigma * tuning.NARROWER_WITH_LAPSES[1] if expected.free_sigma else best_em.sigma
+        others.append(climbed(best_em.beta, sigma, *at, law, expected, 1, few))
+    return max((em for em in others if em.lapses <= tuning.MANY_LAPSES), key=lambda em: em.score, default=best_em)
 
 
 def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> float:

@@ -123,8 +123,7 @@ much memory is needed."""
 # Noise that is not the same for all answers.
 
 NOISE_WORTH_A_LOOK = 1.0
-"""A fit without its lapses, or with one noise for all models, is tried if that loses less than this many times log N.
-Derived: twice what the parameter costs; the gain is only known roughly before the other fit is made."""
+"""Less lapses, or one noise for all models, is tried if it loses less than this many log N. Derived: twice the cost."""
 LEAST_OWN_NOISE = 0.05
 """A model's own noise is at least this share of the noise of all. Taste: never swept; a model that goes exactly through
 a few answers would have none."""
@@ -134,11 +133,12 @@ NARROWER_WITH_LAPSES = (1.0, 0.7, 0.4)
 """The noise that is left when lapses are taken out, as a share of that with them. Taste: EM finds it."""
 LEAST_LAPSES = 1e-4
 """The share of lapses is at least this. A numerical guard."""
+LAPSES_ESTABLISHED = 5.0
+"""Lapses have to explain this many nats beyond what their share costs. Taste: close models look like them."""
 MANY_LAPSES = 0.15
-"""With a larger share of lapses the models may be wrong: new starts are tried, and nothing is certified.
-Taste: fits were tried with up to 10 %."""
+"""A fit with a larger share of lapses is not taken: the models are wrong. Taste: tried with up to 10 %."""
 MOST_LAPSES = 0.3
-"""The share of lapses is at most this. Taste: with more, the rest cannot be told from them."""
+"""The share of lapses is at most this while a fit is made. A numerical guard."""
 
 # Starts: annealed EM with a lasso.
 
@@ -223,7 +223,6 @@ Taste: never swept."""
 STEPS_OF_RIVAL = 12
 """A fit with another number of models takes this many steps of EM; if its score comes near the best, it goes on.
 Taste: never swept."""
-
 
 # How many models.
 

@@ -42,6 +42,10 @@ class Lapses:
         """How wide the interval of an answer is at its narrowest."""
         return 0.0 if self.inner is None else self.inner.narrowest
 
+    def interval(self, y: Array) -> tuple[Array, Array]:
+        """Return where the linear value was if the answer is no lapse: the lower and the upper ends, (N,) each."""
+        return (y, y) if self.inner is None else self.inner.interval(y)
+
     def anywhere(self, y: Array) -> Array:
         """Return the log-density of answers that come from anywhere, (N,)."""
         return np.full(len(y), -math.log(self.width)) if self.inner is None else self.inner.anywhere(y)

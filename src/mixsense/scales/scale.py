@@ -30,6 +30,9 @@ class Scale(Protocol):
     def narrowest(self) -> float:
         """How wide the interval of an answer is on the linear scale, at its narrowest; 0 for a point, or not known."""
 
+    def interval(self, y: Array) -> tuple[Array, Array]:
+        """Return where the linear value was, noise included: the lower and the upper ends, (N,) each."""
+
     def terms(self, y: Array, mean: Array, sigma: float | Array) -> Terms:
         """Return what answers y (N,) tell about means (N, L)."""
 

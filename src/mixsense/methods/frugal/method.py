@@ -122,7 +122,7 @@ def frugal(
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 
         if candidates.established and not setup.quiet:
-            surprises.add(new.X, new.values, candidates.several)
+            surprises.add(new, candidates.several)
             doubt = doubt or surprises.doubt
         candidates = candidates.scored(new)
         new_starts = candidates.new_starts(doubt)

@@ -24,7 +24,7 @@ from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import NORMAL_QUANTILE, intervals
 from mixsense.regression.likelihood import counted, one_a_group
 from mixsense.regression.rivals import Rival
-from mixsense.regression.tuning import MANY_LAPSES, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import SUPPORT_PROBABILITY
 from mixsense.scales.scale import Scale
 
 
@@ -147,11 +147,6 @@ class Report:
         winner, significant = candidates.winner, tuning.SIGNIFICANT_ERRORS
         one = winner is candidates.one
         warnings = [said] if (said := warning(checks)) else []
-        if winner.lapses > MANY_LAPSES:
-            warnings.append(
-                f"{100 * winner.lapses:.0f} % of the answers seem to come from anywhere: there are other models, or "
-                "many do not answer the question"
-            )
         offset = abs(self.setup.offset)
         if offset > significant:
             warnings.append(f"the answers to x = 0 are {offset:.0f} standard errors from 0: subtract the offset")

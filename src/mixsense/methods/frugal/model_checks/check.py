@@ -102,7 +102,7 @@ def check_model(
 
 def outlier_check(data: Data, fit: Fit) -> Check:
     """Check the share of answers that are far from every model; where lapses are part of the model, they may be."""
-    share = 0.0 if isinstance(fit.scale, Lapses) else outlier_share(data.X, data.values, fit)
+    share = 0.0 if isinstance(fit.scale, Lapses) else outlier_share(data, fit)
     most = max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / max(len(data.y), 1))
     what = f"{100 * share:.1f} % of the answers are far from {'all vectors' if fit.L > 1 else 'the vector'}"
     return Check("outliers", share, None, most, what)

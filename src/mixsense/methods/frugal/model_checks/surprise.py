@@ -8,7 +8,10 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.methods.frugal.model_checks import tuning
+from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
+from mixsense.regression.likelihood import one_a_group
+from mixsense.scales.lapses import Lapses
 
 
 class Surprises:
@@ -16,17 +19,24 @@ class Surprises:
 
     doubt: bool = False
 
-    def add(self, X: Array, y: Array, fit: Fit) -> None:
+    def add(self, data: Data, fit: Fit) -> None:
         """Take the answers of a stage, which the fit has not seen."""
-        self.doubt = uniform_p_value(probability_transform(X, y, fit)) < tuning.DOUBT_P_VALUE
+        self.doubt = uniform_p_value(probability_transform(data, fit)) < tuning.DOUBT_P_VALUE
 
 
-def probability_transform(X: Array, y: Array, fit: Fit) -> Array:
-    """Return the predictive distribution function at each unseen answer: uniform if the model holds."""
+def probability_transform(data: Data, fit: Fit) -> Array:
+    """Return the predictive distribution function at each unseen answer: uniform if the model holds.
+
+    Of an answer that stands for an interval, a point of it is drawn; of a group, one answer is taken, since the others
+    depend on it. Lapses are told apart elsewhere.
+    """
     from scipy.special import ndtr
 
-    u: Array = ndtr((y[:, None] - X @ fit.beta.T) / _predictive_sd(X, fit)) @ fit.weights
-    return u
+    mean, sd = data.X @ fit.beta.T, _predictive_sd(data.X, fit)
+    low, high = (data.y, data.y) if fit.scale is None else fit.scale.interval(data.y)
+    below, above = (ndtr((end[:, None] - mean) / sd) @ fit.weights for end in (low, high))
+    u: Array = below + np.random.default_rng(0).random(len(below)) * (above - below)
+    return one_a_group(u, data.group)
 
 
 def _predictive_sd(X: Array, fit: Fit) -> Array:
@@ -51,7 +61,13 @@ def uniform_p_value(u: Array) -> float:
     return float(kolmogorov(math.sqrt(m) * distance))
 
 
-def outlier_share(X: Array, y: Array, fit: Fit) -> float:
-    """Return the share of the answers that are more than five σ from every model: about 6·10⁻⁷ if the model holds."""
-    far = np.abs(y[:, None] - X @ fit.beta.T) > tuning.OUTLIER_DISTANCE * _predictive_sd(X, fit)
-    return float(far.all(axis=1).mean()) if len(y) else 0.0
+def outlier_share(data: Data, fit: Fit) -> float:
+    """Return the share of the answers that are more than five σ from every model: about 6·10⁻⁷ if the model holds.
+
+    Of an answer that stands for an interval, the mean distance counts that each model gives it.
+    """
+    mean, sd = data.X @ fit.beta.T, _predictive_sd(data.X, fit)
+    scale = fit.scale.inner if isinstance(fit.scale, Lapses) else fit.scale
+    R = data.y[:, None] - mean if scale is None else scale.terms(data.y, mean, sd).residual
+    far = np.abs(R) > tuning.OUTLIER_DISTANCE * sd
+    return float(far.all(axis=1).mean()) if len(data.y) else 0.0
