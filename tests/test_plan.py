@@ -17,6 +17,7 @@ from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import RANGES
 from mixsense.planning.certainty import certain_of_any, certain_of_typical
+from mixsense.planning.people import people_of_each_kind
 from mixsense.planning.play import DrawnBatches
 
 USUAL = {"n": 100, "k": 5, "sigma": 1.0, "gap": 2.0}
@@ -39,11 +40,14 @@ def test_the_table_has_a_row_for_each_method_and_reads_in_every_form():
     assert [row.method for row in plan] == ["theorem", "paper", "frugal", "certified", "typical", "tagged"]
     assert len(plan) == 6
     frugal = plan["frugal"]
-    assert frugal.people == math.ceil(frugal.queries / 12)
+    assert frugal.people == people_of_each_kind(frugal.queries, 12, (0.5, 0.5)) > frugal.queries / 12
+    assert plan["paper"].people == math.ceil(plan["paper"].queries / 12)
     assert frugal.queries < plan["certified"].queries < plan["paper"].queries < plan["theorem"].queries
     text, page = str(plan), plan._repr_html_()
-    assert "all answers of one person are of one kind" in text
-    assert "one kind" not in str(ms.plan(**USUAL, gamma=0.1, per_person=1))
+    assert "known which answers are one person's" in text
+    alone = ms.plan(**USUAL, gamma=0.1, per_person=1)
+    assert "one person's" not in str(alone)
+    assert alone["frugal"].people == frugal.queries
     for words in (f"{frugal.queries:,}", f"{frugal.people:,}", frugal.note, "people"):
         assert words in text
         assert words.replace('"', "&quot;") in page
@@ -415,3 +419,16 @@ def test_frugal_plans_are_honest():
     # Were the plans more than twice too large, nine of ten would be kept with half of the answers, too: again, fewer
     # than 30 would have probability 0.0015.
     assert kept[1] < 30
+
+
+@pytest.mark.parametrize(
+    ("queries", "each", "shares"), [(361, 12, (0.5, 0.5)), (600, 20, (0.7, 0.2, 0.1)), (50, 40, (0.5, 0.5))]
+)
+def test_enough_people_of_each_kind_are_planned(queries, each, shares):
+    rng = np.random.default_rng(8)
+    wanted = np.quantile(rng.multinomial(queries, shares, 20_000), 0.1 / len(shares), axis=0)
+    found = people_of_each_kind(queries, each, shares)
+    assert found >= queries / each
+    kinds = each * rng.multinomial(found, shares, 20_000)
+    # Nine of ten, and 6 standard errors of a share of 20,000, 0.0021 each; people come whole, which only helps.
+    assert (kinds >= wanted).all(axis=1).mean() > 0.9 - 6 * 0.0021

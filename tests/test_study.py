@@ -156,7 +156,7 @@ class TestContract:
     def test_the_noise_alone_is_no_estimate(self, make):
         study = make(sigma=None)
         answer_some(study, study.progress().size)
-        with pytest.raises(ms.StudyError, match=r"no estimate yet: round 2 \(start: Gaussian queries\) has 0 of"):
+        with pytest.raises(ms.StudyError, match=r"no estimate yet: round 2 \(.*\) has 0 of"):
             study.result()
 
     def test_the_budget_is_kept_and_a_failure_is_told(self, make):

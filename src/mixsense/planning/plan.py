@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
@@ -20,6 +20,7 @@ from mixsense.planning.inputs import (
     expected,
     planned_models,
 )
+from mixsense.planning.people import people, people_of_each_kind
 from mixsense.planning.table import Plan, Row, count
 from mixsense.problem import DEFAULTS, EQUAL, Problem, Weights, as_shares
 
@@ -61,7 +62,8 @@ def plan(
     budget : int, optional
         Number of answers that can be had: turns the question round.
     per_person : int, optional
-        Answers that one person gives; adds the number of people.
+        Answers that one person gives; adds the number of people. For the frugal method they are known to be one's
+        (``block``, ``study.ask(respondent=token)``), and there are enough of each kind in nine plans of ten.
     weights : L floats, optional
         Shares of the models, equal if left out.
     models : int, optional
@@ -82,7 +84,7 @@ def plan(
     >>> table = plan(100, 5, sigma=1.0, gap=2.0, gamma=0.1, per_person=12)
     >>> table["frugal"].queries < table["paper"].queries < table["theorem"].queries
     True
-    >>> table["frugal"].people == -(-table["frugal"].queries // 12)
+    >>> table["frugal"].queries / 12 < table["frugal"].people < table["frugal"].queries / 10
     True
     >>> 0.02 < plan(100, 5, sigma=1.0, gap=2.0, budget=2000)["frugal"].gamma < 0.2
     True
@@ -190,12 +192,14 @@ NOTES = {
     "noiseless": 'exact, on average: method="noiseless", models=2',
 }
 """What the number of each row means."""
+LINKED = "frugal", "certified", "typical"
+"""The rows of the method that makes use of which answers are one person's."""
 UNEQUAL = "assumes equal shares"
 """Why a row has no number."""
 
 
 def _people(queries: int | None, per_person: int | None) -> int | None:
-    return None if queries is None or per_person is None else -(-queries // per_person)
+    return None if queries is None or per_person is None else people(queries, per_person)
 
 
 def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | None) -> tuple[Row, ...]:
@@ -209,10 +213,18 @@ def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | No
         "typical": s.typical(g),
         "tagged": costs.tagged(s.k, g, s.shares),
     }
-    return tuple(
+    rows = (
         Row(name, queries, gamma, _people(queries, per_person), s.note(name) if queries else s.not_for_paper)
         for name, queries in answers.items()
     )
+    return tuple(_linked(row, per_person, s.shares) for row in rows)
+
+
+def _linked(row: Row, per_person: int | None, shares: Weights) -> Row:
+    """Return the row of a method that makes use of who answered, with people enough of each kind."""
+    if row.method not in LINKED or row.queries is None or per_person is None:
+        return row
+    return replace(row, people=people_of_each_kind(row.queries, per_person, shares))
 
 
 def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) -> tuple[Row, ...]:
@@ -235,9 +247,9 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
         else:
             found[name] = _smallest(cost, budget, s.gap / 2), s.note(name)
     found["tagged"] = costs.tagged_precision(s.k, budget, s.shares), NOTES["tagged"]
-    people = _people(budget, per_person)
+    crowd = _people(budget, per_person)
     return tuple(
-        Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, people, note)
+        Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, crowd, note)
         for name, (g, note) in sorted(found.items(), key=lambda row: list(NOTES).index(row[0]))
     )
 

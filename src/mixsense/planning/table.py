@@ -11,7 +11,8 @@ from typing import Any
 from mixsense.errors import InvalidInput
 
 PEOPLE_NOTE = (
-    "as if each answer came from somebody else; all answers of one person are of one kind: plan on more people"
+    "frugal, certified, typical: enough of each kind in 9 of 10, if it is known which answers are one person's (block, "
+    "respondent); the others as if each answer came from somebody else"
 )
 """What has to be said beside every number of people."""
 
