@@ -20,6 +20,7 @@ from mixsense.errors import InvalidInput
 from mixsense.figures import FIGURES, make_figures
 from mixsense.figures.complexity import COMPLEXITY, fitted
 from mixsense.figures.figure import markdown
+from mixsense.figures.predecessors import PREDECESSORS
 from mixsense.plots import plot_recovery
 from mixsense.plots.statistics import wilson
 from mixsense.recovery import Recovery
@@ -43,7 +44,7 @@ def made(tmp_path_factory):
 
 
 def test_data_do_not_depend_on_workers_or_on_the_choice_of_figures(made, tmp_path):
-    for only in ([6, 1], [2, 3, 4, 5, 7]):
+    for only in ([6, 1], [2, 3, 4, 5, 7, 8]):
         make_figures(tmp_path, only=only, scale="tiny", jobs=2)
     for number in NUMBERS:
         for ending in ("csv", "svg", "png", "json"):
@@ -229,6 +230,24 @@ def test_what_the_page_says_of_figure_7():
         assert (found.error.median() < found.tagged.median()).all()
     assert missed.is_monotonic_increasing
     assert 2 not in missed
+
+
+def test_what_the_page_says_of_figure_8():
+    data = page_data(8)
+    rows = pd.DataFrame(PREDECESSORS.summary(data))
+    noisy, exact = (rows[(rows["noise / step"] > 0) == there] for there in (True, False))
+    for other in ("coloring", "lattice", "paper"):
+        known = noisy[[isinstance(value, int) for value in noisy[other]]]
+        assert len(known) > 5
+        assert (known.frugal < known[other]).all(), other
+    assert not rows.eq("fails").to_numpy().any()
+    for other in ("coloring", "steps", "noiseless", "frugal"):
+        assert (exact.polynomial < exact[other]).all(), other
+    for other in ("coloring", "steps", "noiseless"):
+        assert (exact.frugal < exact[other]).all(), other
+    found = data[data.panel == "density"].groupby("bins").found.mean()
+    assert found.is_monotonic_increasing
+    assert found[3.71] > 0.99
 
 
 # The picture of one recovery

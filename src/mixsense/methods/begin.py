@@ -65,8 +65,8 @@ def _check_options(entry: Entry, problem: Problem) -> None:
             raise InvalidInput(f"method {entry.name!r} has no option {name!r}: {hint}", option=name, method=entry.name)
         if name in entry.box_options and problem.box is None:
             raise InvalidInput(f"{name} is for queries in a box: give box=[(low, high), ...], or leave {name} out")
-    for name in NEEDED.keys() & set(entry.needs):
-        if problem.options.get(name, getattr(problem, name, None)) is None:
+    for name in entry.needs:
+        if name in NEEDED and problem.options.get(name, getattr(problem, name, None)) is None:
             raise InvalidInput(f"{name} is missing: method {entry.name!r} needs {NEEDED[name]}", method=entry.name)
     if entry.unboxed and problem.box is not None:
         raise InvalidInput(

@@ -115,10 +115,11 @@ def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Res
         )
     start = time.perf_counter()
     setting, oracle = cell.setting, None
-    entry_of(setting["method"])  # a worker that does not find the user's module says nothing about the cell
+    entry = entry_of(setting["method"])  # a worker that does not find the user's module says nothing about the cell
     try:
         truth = vectors_of(setting, [cell.seed, 1])
-        oracle = SimulatedOracle(truth, setting["sigma"], tuple(setting["weights"]), [cell.seed, 2])
+        exact = "exact" in entry.needs and not setting["sigma"]
+        oracle = SimulatedOracle(truth, setting["sigma"], tuple(setting["weights"]), [cell.seed, 2], exact=exact)
         r = recover(oracle, seed=[cell.seed, 3], **arguments_of(setting))
         right = len(r.vectors) in (1, len(truth))
         message = "" if len(r.vectors) == len(truth) else f"models found: {len(r.vectors)}; there are {len(truth)}"
