@@ -206,7 +206,7 @@ def em_run(seed: int, n: int, total: int, samples: int) -> dict[str, Any]:
 
 
 def em(bench: Bench) -> None:
-    n, total, seeds = 500, 50, min(bench.seeds, 10)
+    n, total, seeds = 500, 50, min(bench.seeds, 5)
     bench.title(
         "Mixed-Coloring against EM, n = 500, K = 50, without noise", "method", "answers", "exact", "CPU seconds"
     )

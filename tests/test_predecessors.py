@@ -346,3 +346,16 @@ def test_a_coefficient_in_bins_that_could_not_be_read_is_not_passed_over():
 def test_lattice_refuses_another_number_of_models_than_there_are():
     with pytest.raises(ms.ModelError, match="fall into 3 clusters, but models is 2"):
         recover(on_grid(3, 60, 3, seed=1), 0.3, method="lattice", k=3, step=1.0, models=2)
+
+
+@pytest.mark.parametrize("method", ["coloring", "lattice"])
+@pytest.mark.parametrize("off", ["all by two per cent", "a tail of 0.02 steps"])
+def test_coefficients_that_are_hardly_off_the_grid_are_not_certified(method, off):
+    """No single mean tells: 0.1 steps are a fifth of the noise; all answers to a coefficient together do."""
+    for seed in range(3):
+        vectors = on_grid(2, 60, 4, seed=seed)
+        tail = 0.02 * np.random.default_rng(seed).standard_normal(vectors.shape)
+        vectors = 1.02 * vectors if off == "all by two per cent" else vectors + tail
+        r = recover(vectors, 0.5 if method == "lattice" else 0.3, seed, method=method, k=4, step=1.0, models=2)
+        assert r.status == "uncertain"
+        assert "off the grid" in " ".join(r.diagnostics["warnings"])

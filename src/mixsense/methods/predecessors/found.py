@@ -34,6 +34,9 @@ class Reading(Code, Protocol):
     def doubts(self) -> list[str]:
         """Return what speaks against the readings as such."""
 
+    def misfits(self, answers: list[Array], colours: list[Colour], layers: Layers) -> list[str]:
+        """Return what speaks against colours that explain everything."""
+
 
 class Found:
     """The state of a run.
@@ -115,6 +118,8 @@ class Found:
         """Return the vectors as far as they are known, with what is known besides."""
         colours, left = self.rows()
         found, warnings = len(colours), self._warnings(left)
+        if not warnings:
+            warnings = self.reading.misfits(self.answers, colours, self.layers)
         wanted = self.problem.models if isinstance(self.problem.models, int) else self.models
         vectors = np.zeros((max(found, 1), self.problem.n))
         for row, colour in zip(vectors, colours, strict=False):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.checks import as_float
 from mixsense.errors import InvalidInput
 from mixsense.methods.predecessors import tuning
 from mixsense.problem import Problem
+from mixsense.rounds import is_sparse
 
 
 def check_grid(problem: Problem, step: float | None, method: str) -> float:
@@ -52,7 +56,7 @@ def answers_to_read(models: int, noise: float, unheard: float, care: float = 1.0
     Examples
     --------
     >>> [answers_to_read(2, noise, 0.02) for noise in (0.5, 1.0, 2.0)]
-    [15, 47, 234]
+    [14, 47, 233]
     """
     heard = math.log(unheard / models) / math.log(1 - 1 / models) if models > 1 else 1.0
     return math.ceil(heard + care * tuning.CLOSE_MEANS * models**2 * math.pow(noise, tuning.CLOSE_POWER))
@@ -76,4 +80,51 @@ def off_grid(misfits: Array, freedom: int, step: float) -> list[str]:
     return [
         f"the answers lie off the grid (χ² is {total:.0f}, about {expected} is expected): the coefficients are not all "
         f"multiples of {step:g}, or sigma is larger than given; use method='frugal'"
+    ]
+
+
+def offsets(X: Any, answers: Array, vectors: Array, sigma: float) -> Array:
+    """Return by how many standard errors each coefficient seems to be off: scores over their own spread, (L, n).
+
+    Parameters
+    ----------
+    X : (q, n) array or CSR rows
+        The queries.
+    answers : (q, T) array
+        The answers to each.
+    vectors : (L, n) array
+        What explains them, if nothing is off.
+    sigma : float
+        The noise.
+
+    Notes
+    -----
+    The derivative of the log-likelihood of equal shares, one coefficient at a time. The whole means of a query are too
+    coarse to see a coefficient that is off its multiple by a tenth of a step; all answers together are not.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, truth = rng.integers(-9, 10, (40, 3)).astype(float), np.array([[1.0, 0.0, 2.05]])
+    >>> y = X @ truth.T + 0.5 * rng.standard_normal((40, 20))
+    >>> np.abs(offsets(X, y, np.rint(truth), 0.5)).round() > 5
+    array([[False, False,  True]])
+    """
+    means = np.asarray(X @ vectors.T)  # (q, L)
+    away = answers[:, None, :] - means[:, :, None]  # (q, L, T)
+    w = -0.5 * (away / sigma) ** 2
+    w = np.exp(w - w.max(axis=1, keepdims=True))
+    scores = w / w.sum(axis=1, keepdims=True) * away
+    squares = X.multiply(X) if is_sparse(X) else X**2
+    sums, spreads = X.T @ scores.sum(axis=2), squares.T @ (scores**2).sum(axis=2)  # (n, L)
+    return np.asarray(sums / np.sqrt(np.where(spreads > 0, spreads, 1.0))).T
+
+
+def off_steps(worst: float, step: float) -> list[str]:
+    """Say if a coefficient is this many standard errors off its multiple of the step, and that is too many."""
+    if worst <= tuning.OFFSET:
+        return []
+    return [
+        f"a coefficient is off the grid by {worst:.1f} standard errors: the coefficients are not all multiples of "
+        f"{step:g}, or the vectors are not exactly sparse; use method='frugal'"
     ]

@@ -13,7 +13,7 @@ from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.paper.exact_values import answers_to_see_all
 from mixsense.methods.predecessors import tuning
-from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid
+from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
@@ -139,6 +139,7 @@ class Rows:
         self.V = np.empty((0, n))
         self.values = np.empty((0, L))  # of each model, in steps; NaN if the row is not kept
         self.misfit = np.empty(0)
+        self.answers = np.empty((0, 2, repeats))  # to the row, and to its sum with the anchor
         self.vectors = np.zeros((L, n))
         self._again = 0
 
@@ -155,17 +156,19 @@ class Rows:
     def ask(self, rows: int, rng: np.random.Generator) -> Method[None]:
         """Ask new rows."""
         V = rng.choice([-1.0, 1.0], (rows, self.problem.n))
-        values, misfit = yield from self._read(V, f"rows {self.count} to {self.count + rows - 1}")
+        new = yield from self._read(V, f"rows {self.count} to {self.count + rows - 1}")
         self.V = np.concatenate([self.V, V])
-        self.values, self.misfit = np.concatenate([self.values, values]), np.concatenate([self.misfit, misfit])
+        known = self.values, self.misfit, self.answers
+        self.values, self.misfit, self.answers = (np.concatenate(both) for both in zip(known, new, strict=True))
 
     def ask_again(self) -> Method[None]:
         """Ask the rows again that do not fit; the new answers replace the old ones."""
         wrong = np.flatnonzero(self.kept & ~self._right())
         self._again += 1
-        self.values[wrong], self.misfit[wrong] = yield from self._read(self.V[wrong], f"{len(wrong)} rows again")
+        new = yield from self._read(self.V[wrong], f"{len(wrong)} rows again")
+        self.values[wrong], self.misfit[wrong], self.answers[wrong] = new
 
-    def _read(self, V: Array, label: str) -> Method[tuple[Array, Array]]:
+    def _read(self, V: Array, label: str) -> Method[tuple[Array, Array, Array]]:
         both = np.concatenate([V, V + self.anchor.query])
         estimate = (lambda: self.result("budget")) if self.count else None
         asked = yield Round(both, self.repeats, label=label, estimate=estimate)
@@ -176,7 +179,8 @@ class Rows:
             ways = pairings(self.anchor.means, own, joined)
             if len(ways) == 1:
                 values[i] = ways[0]
-        return values, misfit[: len(V)] + misfit[len(V) :]
+        halves = asked.table().reshape(2, len(V), -1)
+        return values, misfit[: len(V)] + misfit[len(V) :], halves.transpose(1, 0, 2)
 
     def _right(self) -> Mask:
         """Which rows are exactly the vectors', for all models."""
@@ -214,7 +218,12 @@ class Rows:
         wanted, L = self.problem.models, len(self.anchor.means)
         warnings = off_grid(self.misfit, 2 * L, self.step)
         vectors, kept = self.vectors, int(self.kept.sum())
-        if not self.certain():
+        if self.certain():
+            X = np.concatenate([self.V, self.V + self.anchor.query])
+            answers = np.concatenate([self.answers[:, 0], self.answers[:, 1]])
+            worst = float(np.abs(offsets(X, answers, vectors, self.problem.sigma or 1.0)).max())
+            warnings += off_steps(worst, self.step)
+        else:
             warnings.append(
                 f"{kept} of {self.count} rows were kept, and the vectors explain {int(self._right().sum())} of them: "
                 "the vectors are not on the grid or not sparse, shares differ, or sigma is larger than given; use "

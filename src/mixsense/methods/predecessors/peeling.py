@@ -200,12 +200,14 @@ def decode(measured: list[Measured], code: Code, layers: Layers, models: int) ->
     for number, each in enumerate(measured):
         at[each.bin].append(number)
     colours: list[Colour] = []
+    tried = 0
     for part in graph.components():
-        if len(colours) == models:
+        if len(colours) == models or tried == models + tuning.MORE_SEEDS:
             break
         seed = [graph.balls[ball] for ball in part]
         if len({position for position, _ in seed}) < len(seed) or _owned(seed, colours):
             continue
+        tried += 1
         colour = peel(seed, measured, at, code, layers)
         if confirmed(colour, measured, layers):
             colours.append(colour)

@@ -26,7 +26,8 @@ def layers_until_explained(
     yield from ask_layers(found, _sizes(width, len(found.layers), first), rng)
     most = math.ceil(tuning.PATIENCE * design.layers)
     while rateless and not found.finished and len(found.layers) < most:
-        yield from ask_layers(found, _sizes(width, len(found.layers), len(found.layers) + 1), rng)
+        more = min(1 + len(found.layers) // tuning.HASTE, most - len(found.layers))
+        yield from ask_layers(found, _sizes(width, len(found.layers), len(found.layers) + more), rng)
         yield from _ask_again(found)
     return found.result()
 

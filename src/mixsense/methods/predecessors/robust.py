@@ -12,7 +12,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
 from mixsense.methods.predecessors.found import Found
-from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid
+from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets
 from mixsense.methods.predecessors.grid_means import grid_means
 from mixsense.methods.predecessors.peeling import Colour, Measured
 from mixsense.methods.predecessors.rateless import layers_until_explained
@@ -116,6 +116,18 @@ class Signs:
         for bin_of, first in zip(layers.bin_of, layers.first, strict=False):
             seen |= np.isin(bin_of.astype(np.intp) + first, list(self._read))
         return int((~seen).sum())
+
+    def misfits(self, answers: list[Array], colours: list[Colour], layers: Layers) -> list[str]:
+        """Say if a coefficient is off its multiple of the step by more than chance."""
+        from scipy.sparse import vstack
+
+        vectors = np.zeros((MODELS, self.n))
+        for row, colour in zip(vectors, colours, strict=False):
+            row[np.fromiter(colour.balls, dtype=np.intp)] = np.fromiter(colour.balls.values(), dtype=np.float64)
+        vectors[len(colours) :] = vectors[:1]  # one model alone is both
+        X = vstack([layers.rows(layer, self.signatures) for layer in range(len(layers))], format="csr")
+        y = np.concatenate([part.reshape(-1, part.shape[2]) for part in answers])
+        return off_steps(float(np.abs(offsets(X, y, vectors, self.noise * self.step)).max()), self.step)
 
     def doubts(self) -> list[str]:
         """Say if the answers lie between the multiples of the step."""

@@ -31,7 +31,9 @@ class Ratio:
     def singletons(self, values: Array, tolerance: float) -> tuple[Index, Array]:
         """Return the ball that alone makes each row: the ratio tells the position, if it is one."""
         a, e = values.T
-        some = np.abs(a) > tolerance
+        some = (
+            np.abs(a) > 2 * self.n * tolerance
+        )  # of anything smaller the ratio cannot tell one position from the next
         first = np.where(some, a, 1.0)
         position = np.clip(np.rint(e / first * self.n), 0, self.n + 1).astype(np.intp) - 1
         inside = some & (position >= 0) & (position < self.n)
@@ -77,6 +79,10 @@ class Ratio:
 
     def doubts(self) -> list[str]:
         """Return nothing: answers without noise are read exactly."""
+        return []
+
+    def misfits(self, answers: list[Array], colours: list[Colour], layers: Layers) -> list[str]:
+        """Return nothing: every answer is exactly a colour's."""
         return []
 
     def left(self, answers: list[Array], colours: list[Colour], layers: Layers) -> Array:

@@ -49,9 +49,14 @@ NONE_ALONE = 0.02
 TELLING = 50
 """Measurements that are enough to say so. Derived: fifteen are of one coefficient at the `CROWD`, four at twice
 that."""
-EXACT = 1e-11
-"""Answers without noise that differ by less than this part of the largest entry of their bin are equal. Derived: a
-hundred thousand roundings, and far below 1/n for every n that fits into memory."""
+EXACT = 1e-12
+"""Answers without noise that differ by less than this part of the largest entry of their bin are equal. Derived: ten
+thousand roundings. A coefficient below 8 n times this part of the largest in its bin is not read there: 10⁻⁵ at n =
+10⁶. """
+MORE_SEEDS = 4
+"""Components beyond L that may begin a colour, the largest first. Taste: L are enough, and a wrong one costs time."""
+HASTE = 8
+"""A layer is added at a time, and one more for this many that there are. Taste: decoding costs time, too."""
 CONFIRMED = 2
 """So many measurements that a model explains must hold a coefficient before it is the model's own. Derived: one alone
 may be the one that suggested it."""
@@ -71,6 +76,9 @@ ROBUST_LAYERS = 12
 """Layers with noise, where erasures leave 80 to 90 % of the bins. Derived: by density evolution."""
 ROBUST_BINS = 3.1
 """Bins over K with noise. Derived: by density evolution, as `ROBUST_LAYERS`."""
+OFFSET = 5.5
+"""A coefficient this many standard errors from its multiple of the step is off the grid. Derived: of a thousand
+coefficients one is by chance with probability 4e−5."""
 MISREAD = 0.1
 """Up to this part of the bins is asked again if two complete colours do not explain them. Taste: more are not
 misread."""
@@ -153,6 +161,6 @@ EAGER = 1.1
 """More rows than are missing on average. Taste: one round in place of several."""
 CHECKED = 5
 """New measurements that a vector has to predict before it is certain. Taste: a wrong one predicts none."""
-PREDICTED = 1e-6
-"""Predictions this close, in units of the largest measurement, are right. Derived: a hundred thousand times what STEP
+PREDICTED = 1e-8
+"""Predictions this close, in units of the largest measurement, are right. Derived: a thousand times what `STEP`
 leaves of rounding."""
