@@ -84,7 +84,7 @@ def _numbers(path: Path, name: str, cells: list[Any]) -> Array:
             found[i] = np.nan if _missing(cell) else float(cell)
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"{path}, column {shown(name)}, row {i + 1}: {shown(cell, LONGEST)} is no number; leave the column out "
+                f"{path}, column {shown(name)}, row {i + 1}: {shown(cell, LONGEST)} is no number; leave it out "
                 "with --columns, or give one column of 0 and 1 for each of its levels"
             ) from None
     return found
