@@ -107,9 +107,7 @@ def compare(say, seeds):
             f"| {seconds[0]:.2f} | {seconds[1]:.1f} | {seconds[0] / seconds[1]:.3f} | {auto} of {len(drawn)} "
             f"| {'kept' if good else 'MISSED'} |"
         )
-    say(
-        f"Medians of {len(seeds)} seeds from {seeds[0]} on; worst ℓ2 error of the models. Time: a ratio of {TIME} at most."
-    )
+    say(f"Medians of {len(seeds)} seeds from {seeds[0]} on; worst ℓ2 error of the models. Time: {TIME} × at most.")
     return kept
 
 

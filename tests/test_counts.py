@@ -53,6 +53,16 @@ def test_squares_are_the_same_in_parts():
     assert np.allclose(weighted_squares(rows, weight), (rows * weight[:, None]).T @ rows)
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_many_answers_are_explained_in_parts(counts, monkeypatch):
+    data = Data(X, Y, counts=TIMES.astype(float) if counts else None)
+    whole = data.explained(B, np.array([0.6, 0.4]), np.array([0.3, 0.5]))
+    monkeypatch.setattr("mixsense.regression.tuning.ROWS_AT_ONCE", 40)
+    parts = data.explained(B, np.array([0.6, 0.4]), np.array([0.3, 0.5]))
+    for one, other in zip(whole, parts, strict=True):
+        assert np.allclose(one, other)
+
+
 def test_a_sure_coefficient_is_least_squares_whatever_the_prior():
     G, b = np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([0.02, 0.01])  # far too small to be chosen
     narrow = Prior((1e-4,), (-5.0,))

@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 def as_rows(name: str, X: Any) -> Rows:
-    """Return a table as a new array of floats, NaN where a value is missing, or say what is wrong with it.
+    """Return a table as floats, NaN where a value is missing, or say what is wrong with it; nobody may write into it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def as_rows(name: str, X: Any) -> Rows:
 
 
 def as_column(name: str, y: Any, length: int) -> Array:
-    """Return one number a row as a new array, NaN where it is missing, or say what is wrong with them.
+    """Return one number a row, NaN where it is missing, or say what is wrong with them; nobody may write into it.
 
     Examples
     --------
@@ -178,11 +178,13 @@ def _reals(name: str, values: Any, needed: str) -> Array:
     if found.dtype.kind == "O" and found.size:
         flat = [_known(value) for value in found.ravel().tolist()]
         found = as_reals(name, flat, needed, finite=False, kinds=NUMBER_KINDS).reshape(found.shape)
+    if found.dtype == np.float64:  # no copy: a table may be as large as memory allows
+        return _without_infinity(name, found)
     return _without_infinity(name, as_reals(name, found, needed, finite=False, kinds=NUMBER_KINDS))
 
 
 def _without_infinity(name: str, values: Array) -> Array:
-    if np.isinf(values).any():
+    if any(np.isinf(column).any() for column in values.T):  # a column at a time: a mask of all would be large
         place = ", ".join(map(str, np.argwhere(np.isinf(values))[0].tolist()))
         raise InvalidInput(f"{name}[{place}] is infinite: give finite numbers, or leave the row out")
     return values

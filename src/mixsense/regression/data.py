@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array, Index
+from mixsense.regression import tuning
 from mixsense.regression.likelihood import Explained, explain
 from mixsense.scales.scale import Scale
 
@@ -50,5 +51,23 @@ class Data(NamedTuple):
         return self.y if self.scale is None else self.scale.value(self.y)
 
     def explained(self, beta: Array, weights: Array, sigma: float | Array) -> Explained:
-        """Say how these models explain the answers; see `explain`."""
-        return explain(self.X, self.y, beta, weights, sigma, self.group, self.scale, self.counts)
+        """Say how these models explain the answers; see `explain`.
+
+        Of many answers, some at a time: what is needed on the way would take several times the memory of the result.
+        """
+        if self.group is not None or len(self.y) <= tuning.ROWS_AT_ONCE:
+            return explain(self.X, self.y, beta, weights, sigma, self.group, self.scale, self.counts)
+        whole = Explained(
+            *(np.empty((len(self.y), len(beta))) for _ in range(2)), np.empty(len(self.y)), np.ones((1, 1))
+        )
+        curvature = np.broadcast_to(1.0, whole.residual.shape)
+        if self.scale is not None:
+            curvature = np.empty_like(whole.residual)
+        for first in range(0, len(self.y), tuning.ROWS_AT_ONCE):
+            rows = slice(first, first + tuning.ROWS_AT_ONCE)
+            counts = None if self.counts is None else self.counts[rows]
+            part = explain(self.X[rows], self.y[rows], beta, weights, sigma, None, self.scale, counts)
+            whole.residual[rows], whole.probability[rows], whole.loglik[rows], bent = part
+            if self.scale is not None:
+                curvature[rows] = bent
+        return whole._replace(curvature=curvature)

@@ -141,6 +141,8 @@ class EM:
         self.columns = first[promise[first] > tuning.LEAST_PROMISE]
         if not len(self.columns):
             self.columns = order[: tuning.FALLBACK_COLUMNS]
+        if self.n <= tuning.LEAST_COLUMNS and len(self.data.y) > tuning.ROWS_AT_ONCE:
+            self.columns = np.arange(self.n)  # there is time for all, but a copy of many rows takes memory
         if len(self.columns) < self.n:
             self.here = self.data._replace(X=self.data.X[:, self.columns])
         else:

@@ -234,17 +234,25 @@ def _starts(
         X, y, sigma, weights, rng, number, seeds, t, group=data.group, counts=data.counts, sure=data.sure
     )
     chosen = {*np.argsort(-value, kind="stable")[:refined].tolist()} | always
-    return [(starts[i], name if i >= number else "annealed") for i in sorted(chosen)]
+    kept: list[int] = []
+    for i in sorted(chosen):  # those that ended at the same place would be fitted to the same models
+        if all(_apart(starts[i], starts[j]) > tuning.DISTINCT_STARTS * sigma for j in kept):
+            kept.append(i)
+    return [(starts[i], name if i >= number else "annealed") for i in kept]
 
 
 def _distinct(fits: Sequence[Fit], sigma: float) -> list[Fit]:
     """Sort fits by their scores, and leave out those equal to a better one, whatever the order of their models."""
     kept: list[Fit] = []
     for f in sorted(fits, key=lambda f: -f.score):
-        apart = (np.abs(f.beta[:, None] - g.beta).max(axis=2).min(axis=1).max() for g in kept)
-        if all(distance > tuning.DISTINCT * sigma for distance in apart):
+        if all(_apart(f.beta, g.beta) > tuning.DISTINCT * sigma for g in kept):
             kept.append(f)
     return kept[: tuning.KEPT_FITS]
+
+
+def _apart(one: Array, other: Array) -> float:
+    """Return the largest difference of a coefficient, whatever the order of the models."""
+    return float(np.abs(one[:, None] - other).max(axis=2).min(axis=1).max())
 
 
 def _score_of_one(one: Fit, several: Fit, data: Data, expected: Expected) -> float:

@@ -190,6 +190,9 @@ DROPPED_BEHIND = 40.0
 """A fit whose score is this far behind that of the best with as many models is given up. Taste: never swept."""
 DISTINCT = 0.02
 """Two fits are different if some coefficient differs by more than this many σ. Taste: never swept."""
+DISTINCT_STARTS = 0.1
+"""Two annealed starts are different if some coefficient differs by more than this many σ.
+Taste: never swept; EM takes starts that are nearer to each other to the same optimum."""
 ONE_MODEL_SELECTIONS = 3
 """The fit of one model chooses its working set at most this often. Taste: never swept."""
 LEAST_MOMENT_COLUMNS = 10
