@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from mixsense.cli.options import number_of_models, shares
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_page, write_result
 from mixsense.errors import InvalidInput
 from mixsense.problem import DEFAULTS
+
+if TYPE_CHECKING:
+    from mixsense.fitting.files import FileTable
 
 
 def fit_command(
@@ -32,7 +35,9 @@ def fit_command(
     as_json: options.Json = False,
     out: options.Out = None,
     html: Annotated[Path | None, typer.Option(help="Write the table as a page to this file, too.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the vectors to this picture.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the vectors to this picture; of one column, the data and the lines.")
+    ] = None,
 ) -> None:
     """Find the models behind data that you already have: mixsense fit data.csv --answer y --group person --intercept.
 
@@ -42,6 +47,7 @@ def fit_command(
     """
     from mixsense.api import fit
     from mixsense.fitting.files import read_file
+    from mixsense.plots import plot_lines
 
     check_file(out)
     check_file(html)
@@ -66,8 +72,19 @@ def fit_command(
     if html is not None:
         write_page(r, html)
     if plot is not None:
-        save_picture(r.plot, plot)
+        save_picture(lambda: plot_lines(r, *_used(table), answer=answer) if len(table.names) == 1 else r.plot(), plot)
     raise typer.Exit(ExitCode.DONE if r.status == "budget" else BY_STATUS[r.status])
+
+
+def _used(table: FileTable) -> tuple[Any, Any, Any]:
+    """Return the rows without a missing value, their answers and groups."""
+    there = [i for i, row in enumerate(zip(table.X.tolist(), table.y.tolist(), strict=True)) if _known(*row)]
+    groups = None if table.groups is None else [table.groups[i] for i in there]
+    return table.X[there], table.y[there], groups
+
+
+def _known(row: list[float], answer: float) -> bool:
+    return not any(value != value for value in (*row, answer))
 
 
 def _names(text: str) -> list[str]:

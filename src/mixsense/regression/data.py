@@ -57,17 +57,13 @@ class Data(NamedTuple):
         """
         if self.group is not None or len(self.y) <= tuning.ROWS_AT_ONCE:
             return explain(self.X, self.y, beta, weights, sigma, self.group, self.scale, self.counts)
-        whole = Explained(
-            *(np.empty((len(self.y), len(beta))) for _ in range(2)), np.empty(len(self.y)), np.ones((1, 1))
-        )
-        curvature = np.broadcast_to(1.0, whole.residual.shape)
-        if self.scale is not None:
-            curvature = np.empty_like(whole.residual)
+        R, P, loglik = *(np.empty((len(self.y), len(beta))) for _ in range(2)), np.empty(len(self.y))
+        curvature = np.broadcast_to(1.0, R.shape) if self.scale is None else np.empty_like(R)
         for first in range(0, len(self.y), tuning.ROWS_AT_ONCE):
             rows = slice(first, first + tuning.ROWS_AT_ONCE)
             counts = None if self.counts is None else self.counts[rows]
             part = explain(self.X[rows], self.y[rows], beta, weights, sigma, None, self.scale, counts)
-            whole.residual[rows], whole.probability[rows], whole.loglik[rows], bent = part
+            R[rows], P[rows], loglik[rows] = part[:3]
             if self.scale is not None:
-                curvature[rows] = bent
-        return whole._replace(curvature=curvature)
+                curvature[rows] = part.curvature
+        return Explained(R, P, loglik, curvature)
