@@ -14,7 +14,7 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.renewal import renew
 from mixsense.regression.starts import spread_of
-from mixsense.regression.tuning import NEW_STARTS, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import ANSWERS_PER_COEFFICIENT, NEW_STARTS, SUPPORT_PROBABILITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ def expect(data: Data, models: int | None, sigma: float | None, weights: Array |
         rate=min(tuning.LARGEST_GUESSED_RATE, tuning.TYPICAL_COEFFICIENTS / n),
         free_sigma=sigma is None,
         free_weights=estimate,
+        lapses=False,
     )
 
 
@@ -71,7 +72,7 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     L = 1 if scores[L] < scores[1] else L  # as many as were asked for explain no more than one would
     others = [score for number, score in scores.items() if (number < L if L > 1 else number > L)]
     chosen = best[L]
-    if sample is not data or _dense(chosen):
+    if sample is not data or _dense(chosen, data):
         chosen = _refined(chosen, data, expected)
     return Found(chosen, scores[L] - max(others, default=-math.inf), scores, asked_for, len(sample.y))
 
@@ -95,7 +96,7 @@ def _better(best: dict[int, Fit], candidates: Candidates) -> dict[int, Fit]:
 
 def _own_noise(f: Fit, data: Data, expected: Expected) -> Fit:
     """Return the fit in which each model has a noise of its own, from one in which all have the same."""
-    return f if f.sigmas is not None else _climbed(f, np.full(f.L, f.sigma), data, expected)
+    return _climbed(f, np.full(f.L, f.sigma) if f.sigmas is None else f.sigmas, data, expected)
 
 
 def _climbed(f: Fit, noise: float | Array, data: Data, expected: Expected) -> Fit:
@@ -115,14 +116,19 @@ def _climbed(f: Fit, noise: float | Array, data: Data, expected: Expected) -> Fi
     return finish(em, f.route)
 
 
-def _dense(f: Fit) -> bool:
-    """Say whether every coefficient of every model is in: there is nothing that a prior of zeros could know."""
-    return bool((f.inclusion > SUPPORT_PROBABILITY).all())
+def _dense(f: Fit, data: Data) -> bool:
+    """Say whether nearly every coefficient is in, and each model has the answers for all of them.
+
+    A prior of zeros knows nothing then, and would only take small coefficients for none.
+    """
+    inside = (f.inclusion[:, data.sure :] > SUPPORT_PROBABILITY).mean() if data.X.shape[1] > data.sure else 1.0
+    enough = f.answers * float(f.weights.min()) >= ANSWERS_PER_COEFFICIENT * data.X.shape[1]
+    return bool(inside >= tuning.DENSE_SHARE and enough)
 
 
 def _refined(f: Fit, data: Data, expected: Expected) -> Fit:
-    """Return a fit refined on all rows; where every coefficient is in, none is shrunk."""
-    found = _climbed(f, f.noise, data._replace(sure=data.X.shape[1]) if _dense(f) else data, expected)
+    """Return a fit refined on all rows; where the models are dense, no coefficient is shrunk."""
+    found = _climbed(f, f.noise, data._replace(sure=data.X.shape[1]) if _dense(f, data) else data, expected)
     return replace(found, score=f.score)
 
 

@@ -36,6 +36,8 @@ class Expected:
     """Noise of each model's answers, where it was given."""
     alike: bool = False
     """Two models may differ in one column only: what they share is then paid for once."""
+    lapses: bool = True
+    """Some answers may come from anywhere."""
 
     def noise(self, L: int) -> float | Array:
         """Return the noise of L models: of all of them, or of each where that was given."""

@@ -33,7 +33,7 @@ def extended(fit: Fit, data: Data, expected: Expected) -> Fit:
     What the further parameters cost is in the score. A look at the fit as it is tells whether the search is worth it.
     """
     best = fit
-    for kind in (_with_lapses, _with_own_noise):
+    for kind in (_with_lapses, _with_own_noise) if expected.lapses else (_with_own_noise,):
         for sigma, scale in kind(best, data, expected):
             em = climb(
                 data._replace(scale=scale),
