@@ -17,9 +17,9 @@ RNG = np.random.default_rng(5)
 N, n = 150, 6
 X = RNG.standard_normal((N, n))
 B = np.array([[2.0, 0, 0, -1, 0, 0], [-2.0, 1, 0, 0, 0, 0.5]])
-Y = np.einsum("ij,ij->i", X, B[RNG.integers(2, size=N)]) + 0.3 * RNG.standard_normal(N)
-TIMES = RNG.integers(1, 4, size=N)
 GROUP = np.arange(N) // 3
+Y = np.einsum("ij,ij->i", X, B[RNG.integers(2, size=N // 3)[GROUP]]) + 0.3 * RNG.standard_normal(N)
+TIMES = RNG.integers(1, 4, size=N)
 
 
 @pytest.mark.parametrize("group", [None, GROUP])
@@ -31,9 +31,12 @@ def test_an_answer_that_counts_three_times_is_three_answers(group):
     one, two = (renew(None, data, expected, np.random.default_rng(1), 3, more=True) for data in (repeated, counted))
     assert one.score.keys() == two.score.keys()
     assert one.winner.L == two.winner.L == 2
-    # The same sums in another order: rounding only.
-    for name in ("beta", "stderr", "weights", "sigma", "score"):
-        assert np.allclose(getattr(one.winner, name), getattr(two.winner, name), rtol=1e-6, atol=1e-9), name
+    # The same sums in another order: rounding, and where EM ends, to a hundredth of a standard error of 0.03.
+    first, second = (np.argsort(fits.winner.beta[:, 0]) for fits in (one, two))
+    for name in ("beta", "stderr", "weights"):
+        assert np.allclose(getattr(one.winner, name)[first], getattr(two.winner, name)[second], atol=3e-4), name
+    assert one.winner.sigma == pytest.approx(two.winner.sigma, rel=1e-3)
+    assert one.winner.score == pytest.approx(two.winner.score, abs=0.05)
 
 
 @pytest.mark.parametrize("group", [None, GROUP])

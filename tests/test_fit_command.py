@@ -105,6 +105,29 @@ def test_codes_tell_a_single_model_and_an_uncertain_one(tmp_path):
     assert "warning: the columns 'a', 'd' depend on each other" in done.stdout
 
 
+def test_one_column_is_drawn_with_its_lines(tmp_path):
+    ms.datasets.tone().to_frame().assign(none=None).to_csv(tmp_path / "tone.csv", index=False)
+    options = ["--answer", "tuned", "--columns", "stretchratio", "--models", "2", "--intercept", "--plot", "tone.png"]
+    assert run(tmp_path, "tone.csv", *options).returncode == 0
+    assert (tmp_path / "tone.png").stat().st_size > 10_000
+
+
+def test_the_picture_has_a_line_and_bands_for_each_model():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    data = ms.datasets.tone()
+    r = ms.fit(data.X, data.y, models=2, intercept=True, features=data.names)
+    axes = ms.plots.plot_lines(r, data.X, data.y, answer="tuned")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("stretchratio", "tuned")
+    points = [line for line in axes.lines if line.get_marker() == "o"]
+    assert sum(len(line.get_xdata()) for line in points) == 150
+    assert len(axes.collections) == 4
+    with pytest.raises(ms.InvalidInput, match="column is 3"):
+        ms.plots.plot_lines(r, data.X, data.y, column=3)
+    mpl.pyplot.close("all")
+
+
 # The passive method
 
 

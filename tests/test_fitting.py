@@ -248,6 +248,42 @@ def test_a_large_table_is_sampled_first_and_then_used_up(monkeypatch):
     assert by_person.queries == 4000
 
 
+def test_intervals_are_in_the_users_units_and_hold_the_truth():
+    X, y, _ = mixed(600, level=(3.0, 3.0))
+    units = np.array([100.0, 1, 0.01, 1, 5, 1])
+    r = ms.fit(X * units, y, intercept=True)
+    low, high = np.moveaxis(r.interval, -1, 0)
+    inside = (low <= TRUTH / units) & (TRUTH / units <= high)
+    assert inside.sum() >= 9  # of 12; chance has fewer once in 10,000
+    assert np.allclose((high - low)[:, 0] / (high - low)[:, 1], 0.01, rtol=0.5)
+    frame = r.to_frame()
+    assert frame.low[0] == pytest.approx(low[0, 0])
+    X[:, 2] = 1.0
+    assert np.isinf(ms.fit(X, y, intercept=True).interval[:, 2]).all()
+
+
+def test_ratings_are_fitted_on_their_scale():
+    truth = np.array([[1.5, 0, 0], [0, -1.5, 0]])
+    X, y, _ = mixed(900, truth, sigma=0.7, shares=(0.5, 0.5), seed=2, level=(4.0, 4.0))
+    rated = np.clip(np.round(y), 1, 7)
+    r = ms.fit(X, rated, scale=ms.Rating(1, 7), intercept=True, models=2)
+    assert ms.match_error(r.vectors, truth) < 0.25  # standard errors of 0.7/√450 = 0.033 and what rounding adds
+    assert r.scale == ms.Rating(1, 7)
+    with pytest.raises(ms.InvalidInput):
+        ms.fit(X, y, scale=ms.Rating(1, 7))
+
+
+def test_dense_models_are_not_shrunk():
+    """Where nearly all coefficients are in, each model is least squares of its own answers: these label themselves."""
+    truth = np.array([[30.0, 20, -30, 20], [-30.0, 20, 30, -20]])
+    X, y, z = mixed(400, truth, sigma=0.5)
+    r = ms.fit(X, y)
+    # Few answers lie where the models meet: hundredths of a standard error, 0.5/√160 = 0.04.
+    for a in range(2):
+        tagged = np.linalg.lstsq(X[z == a], y[z == a], rcond=None)[0]
+        assert np.abs(r.vectors[a] - tagged).max() < 0.01
+
+
 def test_columns_are_scaled_and_brought_back():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3)) * [1, 100, 0.01] + [0, 5, -1]

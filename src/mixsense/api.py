@@ -195,8 +195,8 @@ def fit(
         Standard deviation of the noise. Found if left out; each model then has its own if the answers ask for it.
     weights : sequence of float or str, optional
         Shares of the models, "equal" or "estimate", the default.
-    scale : Scale, optional
-        How answers are made of the linear value, such as a rating's; real numbers by default.
+    scale : Rating, Probability or dict, optional
+        What an answer is, if it is no real number.
     intercept : bool
         Each model has a constant of its own, which is not shrunk.
     features : sequence of str, optional

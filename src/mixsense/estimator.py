@@ -52,8 +52,8 @@ class SparseMixtureRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         Standard deviation of the noise; found if left out, one for each model if the answers ask for it.
     weights : sequence of float or str, optional
         Shares of the models, "equal" or "estimate".
-    scale : Scale, optional
-        How answers are made of the linear value; real numbers by default.
+    scale : Rating, Probability or dict, optional
+        What an answer is, if it is no real number.
     fit_intercept : bool
         Each model has a constant of its own.
     random_state : int, RandomState instance or None
@@ -172,8 +172,8 @@ class SparseMixtureRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         """
         X = self._checked(X)
         means = X @ self.coef_.T + self.intercept_
-        if self.scale is not None:
-            means = self.scale.predict(means, self.recovery_.sigma)
+        if (scale := self.recovery_.scale) is not None:
+            means = scale.predict(means, self.recovery_.sigma)
         expected: Array = (means * self._probabilities(len(X), groups, given)).sum(axis=1)
         return expected
 

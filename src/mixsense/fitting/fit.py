@@ -17,6 +17,7 @@ from mixsense.fitting.table import Table, read_table
 from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.data import Data
+from mixsense.scales import scale_of
 
 
 def fit_table(
@@ -38,7 +39,7 @@ def fit_table(
     if sigma is not None:
         sigma = as_float("sigma", sigma, "the noise's standard deviation, or None to have it found", 0.0, strict=True)
     rng = generator(0 if seed is None else seed)
-    table = read_table(X, y, groups, features, sample_weight)
+    table, scale = read_table(X, y, groups, features, sample_weight), scale_of(scale)
     if scale is not None:
         scale.check(table.y)
     return _fitted(table, problem, sigma, scale, intercept, rng)

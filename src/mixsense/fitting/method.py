@@ -43,5 +43,6 @@ def passive(problem: Problem, rng: np.random.Generator, answers: int | None = No
         problem.models,
         problem.sigma or None,
         problem.weights,
+        problem.scale,
         seed=rng,
     )

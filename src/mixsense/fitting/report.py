@@ -23,6 +23,7 @@ from mixsense.recovery.uses import HALF_RANGES
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
+from mixsense.regression.intervals import intervals
 from mixsense.regression.tuning import ONE_ESTABLISHED, SEVERAL_ESTABLISHED
 
 MOST_NAMED = 5
@@ -70,6 +71,7 @@ class Report:
             names=self.table.names,
             diagnostics=self._story(p_value, warnings),
             covariance=covariance,
+            interval=self._interval(order),
         )
 
     def _covariance(self, order: list[int]) -> Array | None:
@@ -91,6 +93,15 @@ class Report:
             return errors[:, columns.used], errors[:, columns.n] if columns.intercept else None
         level = answers_at_zero(fit, columns.centre / columns.scale)[1][order] if columns.intercept else None
         return fit.stderr[order][:, columns.intercept :] / columns.scale, level
+
+    def _interval(self, order: list[int]) -> Array | None:
+        """Return the 95 % intervals of all coefficients, (L, n, 2); of a large or a weighted table there are none."""
+        columns, data = self.columns, self.data
+        if data.counts is not None or data.X.size > tuning.SAMPLE_ENTRIES or dependent(data.X):
+            return None
+        coded = intervals(data, self.found.fit)[order][:, columns.intercept :] / columns.scale[:, None]
+        ends = (columns.everywhere(coded[..., end], rest) for end, rest in enumerate((-math.inf, math.inf)))
+        return np.stack(list(ends), axis=2)
 
     def _misfit_p(self) -> float:
         """Return the p-value of the answers' probability transform; that of a scale is not uniform, and not tested."""
@@ -166,6 +177,7 @@ class Report:
             "loglik": float(fit.explained(self.data).loglik.sum()),
             "misfit_p": p_value,
             "groups": len(self.table.y) if self.table.group is None else int(self.table.group.max()) + 1,
+            **({} if self.data.scale is None else {"scale": self.data.scale.to_dict()}),
             HALF_RANGES: self.columns.half_ranges.tolist(),
             "notes": self._notes(),
             "warnings": warnings,

@@ -100,7 +100,10 @@ def to_frame(recovery: Recovery) -> Any:
         names.append(INTERCEPT)
         value = np.column_stack([value, recovery.intercept])
         stderr = np.column_stack([stderr, _or_nan(recovery.intercept_stderr, (L,))])
-    low, high = np.moveaxis(_around(value, normal_quantile(LEVEL) * stderr), -1, 0)
+    ends = _around(value, normal_quantile(LEVEL) * stderr)
+    if recovery.interval is not None:
+        ends[:, :n] = recovery.interval
+    low, high = np.moveaxis(ends, -1, 0)
     columns = {
         "model": np.repeat(np.arange(1, L + 1), len(names)),
         "share": np.repeat(recovery.weights, len(names)),
