@@ -107,6 +107,22 @@ def everything(study, url, folder):
     return [*found, repr((study, study.progress(), study.answers())).encode(), str(study.progress()).encode()]
 
 
+def test_the_salt_is_gone_from_the_file_when_the_study_has_ended(make, url):
+    study = make(max_queries=60, gamma=None)
+    study.ask(respondent=TOKENS[0])
+    ((salt,),) = salts(study)
+    salt = bytes(salt)
+    if not url.startswith("postgresql"):
+        path = Path(url.removeprefix("sqlite:///"))
+        assert salt in b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    study.release()
+    while q := study.ask():
+        study.tell(q.id, float(np.sin(1e6 * q.x[0])))
+    assert salts(study) == []
+    if not url.startswith("postgresql"):  # a server reuses the room in its own time
+        assert salt not in b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
 def test_a_token_makes_another_group_in_another_study(make):
     first, second = make(), make("coffee")
     groups = {study.ask(respondent=TOKENS[0]).group for study in (first, second)}
