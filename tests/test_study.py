@@ -171,7 +171,7 @@ class TestContract:
             make("poor", method="paper", k=2, max_queries=5)
 
     def test_answers_at_the_ends_of_their_range_are_a_warning(self, make):
-        study = make(answer_range=(1, 7))
+        study = make(answer_range=(1, 7), scale="real")
         ids = [q.id for q in study.ask_many(40)]
         for value in (0, 7.01, -1e9):
             with pytest.raises(ms.InvalidInput, match="give a number from 1 to 7"):
@@ -183,6 +183,9 @@ class TestContract:
         assert warning.startswith("7% of the answers are 7, the upper end of their range")
         assert "7, the upper end" in str(study.progress())
         assert "7, the upper end" in study.progress()._repr_html_()
+        rated = make("rated", answer_range=(1, 7))  # where it is no harm
+        rated.tell_many([(q.id, 7) for q in rated.ask_many(40)])
+        assert rated.progress().warnings == ()
 
     def test_ids_of_other_studies_are_refused(self, make):
         study, other = make(), make("coffee")

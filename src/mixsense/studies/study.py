@@ -215,7 +215,8 @@ class Study:
         """Return where the study stands. It only reads, and may be called at any time, as often as you like."""
         low, high = self.answer_range or (None, None)
         counts = self._reports.counts(_minutes(), self.lease / 60, low, high)
-        return standing(self.name, counts, self.problem["max_queries"], self.problem["gamma"], self.answer_range)
+        cut = self.answer_range if self.problem.get("scale") is None else None  # a rating's ends are known to be cut
+        return standing(self.name, counts, self.problem["max_queries"], self.problem["gamma"], cut)
 
     def result(self) -> Recovery:
         """Return the result or, while the study goes on, the best estimate so far.
