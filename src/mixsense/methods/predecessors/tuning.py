@@ -55,7 +55,7 @@ thousand roundings. A coefficient below 8 n times this part of the largest in it
 10⁶. """
 MORE_SEEDS = 4
 """Components beyond L that may begin a colour, the largest first. Taste: L are enough, and a wrong one costs time."""
-HASTE = 8
+HASTE = 16
 """A layer is added at a time, and one more for this many that there are. Taste: decoding costs time, too."""
 CONFIRMED = 2
 """So many measurements that a model explains must hold a coefficient before it is the model's own. Derived: one alone
