@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import mixsense as ms
-from mixsense.cli.demo import K, N, told
+from mixsense.cli.demo import GAMMA, K, N, told
 from mixsense.figures import FIGURES
 from mixsense.figures.make import _pictures
 
@@ -56,6 +56,6 @@ def test_the_pictures_are_what_the_present_code_draws(figure):
 
 def test_the_picture_of_the_demo_is_that_of_make_demo():
     truth = ms.random_pair(N, K, 5.0, seed=1)
-    r = ms.recover(ms.SimulatedOracle(truth, seed=2), N, seed=3)
+    r = ms.recover(ms.SimulatedOracle(truth, seed=2), N, gamma=GAMMA, seed=3)
     assert Image.open(DOCS / "demo.png").text["Description"] == told(r), "run `make figures`"
     assert matplotlib.image.imread(DOCS / "demo.png").std() > 0.01  # it is not empty

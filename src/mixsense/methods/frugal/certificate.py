@@ -34,9 +34,9 @@ def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: i
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
     steps = one_step(answers.data, winner, np.array(answers.weights), answers.stage)
-    bound = typical_error(winner, steps, setup.eta)
+    bound = factor * typical_error(winner, steps, setup.eta)
     if setup.promise == TYPICAL:
-        bound *= tuning.TYPICAL_FACTOR * factor
+        bound *= tuning.TYPICAL_FACTOR
     else:
         eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks >= tuning.MANY_LOOKS else 1.0)
         bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))

@@ -24,7 +24,7 @@ class Unseen(NamedTuple):
     inside: Array
     """(L,), of the coefficients that are beyond doubt: the sum of their squared standard errors."""
     inside_noise: Array
-    """(L,), two standard deviations of that squared error."""
+    """(L,), how much larger than that sum it is in one run of twenty."""
     outside: Array
     """(L,), an unbiased estimate of that of all other coefficients; it may be negative."""
     variance: Array
@@ -58,7 +58,7 @@ def unseen(fit: Fit, steps: OneStep, level: bool) -> Unseen:
     count = out.sum(axis=1)
     return Unseen(
         inside=squares.sum(axis=1),
-        inside_noise=2 * np.sqrt((squares**2).sum(axis=1)),
+        inside_noise=tuning.INSIDE_QUANTILE * np.sqrt((squares**2).sum(axis=1)),
         outside=np.where(out, steps.step**2 - V + 2 * selected, 0.0).sum(axis=1),
         variance=np.sqrt(np.where(out, V * V, 0.0).sum(axis=1) / np.maximum(count, 1)),
         number=count,
