@@ -229,7 +229,7 @@ BEYOND_DOUBT = 0.99
 in the estimate of what was not found.
 Swept: as in the prototype of the bound for any vectors, on seeds from 60,000 on; 0.5 was wrong in 2 of 9 runs."""
 INSIDE_QUANTILE = 2.8
-"""The squared error of what is beyond doubt is at most Σ s² + this · √Σ s⁴ in 19 runs of 20, with s the standard errors.
+"""The squared error of what is beyond doubt is at most Σ s² + this · √Σ s⁴ in 19 runs of 20, s the standard errors.
 Derived: for 5 and 10 equal ones the quantile of χ² is 2.71 and 2.62 such roots above its mean, for 3 unequal ones more.
 """
 LOOK_SHARE_OF_ETA = 0.7
