@@ -75,7 +75,7 @@ def test_every_method_names_its_options():
     for entry in ENTRIES.values():  # what is registered is what the function takes
         takes = list(inspect.signature(entry.make).parameters)[2:]
         assert [name for name in takes if name != "box"] == list(entry.options)
-    assert entry_of("frugal").options == ("steer", "design")
+    assert entry_of("frugal").options == ("steer", "design", "snr")
 
 
 def test_progress_hook_is_called():

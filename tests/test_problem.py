@@ -32,7 +32,7 @@ def test_a_problem_cannot_be_changed():
         ({"n": 3, 5: 1}, "an option is called 5: give its name as text"),
         ({"n": 3, None: 1}, "an option is called None"),
         ({"n": 3, "\x1b[2J": 1}, "has no option '\\x1b[2J'"),
-        ({"n": 3, "gama": 1}, "has no option 'gama': it takes steer, design; did you mean 'gamma'?"),
+        ({"n": 3, "gama": 1}, "has no option 'gama': it takes steer, design, snr; did you mean 'gamma'?"),
         ({"n": 3, "options": {}}, "has no option 'options'"),
         ({"n": 3, "limit": 1.0}, "has no option 'limit'"),
     ],

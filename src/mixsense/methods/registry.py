@@ -70,7 +70,7 @@ ENTRIES = {
         Entry(
             "frugal",
             "mixsense.methods.frugal.method:frugal",
-            options=("steer", "design"),
+            options=("steer", "design", "snr"),
             box_options=("design",),
             takes_box=True,
             takes_scale=True,

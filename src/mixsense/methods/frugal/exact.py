@@ -125,7 +125,7 @@ class _Search:
         """Ask until all models are known and verified, or cannot be known from here."""
         answers = self.answers
         while not self.hopeless:
-            left = budget - answers.N
+            left = budget - answers.spent
             if left <= 0:
                 return self.recovery(setup, "budget")
             q = min(left, self.next_size())

@@ -17,6 +17,7 @@ from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_riv
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
+from mixsense.methods.frugal.loudness import as_loud_as, as_snr
 from mixsense.methods.frugal.model_checks import Surprises, surely_failed
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
@@ -30,7 +31,12 @@ from mixsense.rounds import Method
 
 
 def frugal(
-    problem: Problem, rng: np.random.Generator, steer: bool = True, design: str = "corners", box: Coded | None = None
+    problem: Problem,
+    rng: np.random.Generator,
+    steer: bool = True,
+    design: str = "corners",
+    snr: float | None = None,
+    box: Coded | None = None,
 ) -> Method[Recovery]:
     """Recover all models from as few answers as possible.
 
@@ -44,6 +50,9 @@ def frugal(
         Focus and steer the queries; False asks plain Gaussian ones only.
     design : str
         How queries are drawn inside a box: "corners" or "gaussian".
+    snr : float, optional
+        The mean of ⟨x, Δ⟩²/‖Δ‖² is at most this for the estimated difference Δ of any two models, 1 as for Gaussian
+        queries, 2 as for the paper's sums; all other directions are focused. For runs that spend a budget.
     box : Coded, optional
         Queries stay in [−1, 1]ⁿ; `mixsense.features.units` maps them to the user's box.
 
@@ -70,6 +79,7 @@ def frugal(
         )
     n, k, gamma, budget = problem.n, problem.k, problem.gamma, problem.max_queries or tuning.UNLIMITED
     inside = None if box is None else Box(box, design)
+    loudest = as_snr(snr, problem, box)
     first, enough = first_batch(n, k, budget), first_batch(n, k, tuning.UNLIMITED)
     columns = n + 1 if box is not None and box.level else n
     room = int(min(budget, 8 * first))  # it grows if that is not enough
@@ -81,7 +91,7 @@ def frugal(
         return found
     if answers.N < budget:
         q = start_size(first, budget - answers.N, gamma)
-        queries = first_queries(q, n, rng, bool(steer), inside)
+        queries = as_loud_as(first_queries(q, n, rng, bool(steer), inside), loudest)
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(with_repeats(queries), label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
@@ -113,7 +123,7 @@ def frugal(
                 return report.recovery(candidates, bound, reached, alive, checks)
 
         doubt, q = surprises.doubt, next_size(answers.N, left, bound, gamma, report.least)
-        queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors)
+        queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, loudest)
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)
             queries.X[:part] = duels(part, inside, alive, rng)

@@ -12,6 +12,7 @@ from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.loudness import as_loud_as, quieter
 from mixsense.methods.frugal.steering import Queries, Steering, focus, steer
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.starts import second_moments
@@ -34,10 +35,11 @@ def next_queries(
     doubt: bool,
     box: Box | None,
     floors: Sequence[float],
+    snr: float | None = None,
 ) -> Queries:
     """Draw the q queries of the next stage: focused and steered where the fits are good enough for that.
 
-    `floors` are the shares of the energy that may go to all coordinates alike.
+    `floors` are the shares of the energy that may go to all coordinates alike; `snr` caps how loud differences are.
     """
     several = candidates.several
     known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
@@ -48,12 +50,14 @@ def next_queries(
         return Queries(box.with_inner_points(Z, rng), np.ones(box.coded.n))
     n = answers.X.shape[1]
     if not steered:
-        return Queries(gaussian(q, n, rng), np.ones(n))
+        return as_loud_as(Queries(gaussian(q, n, rng), np.ones(n)), snr)
     chance = chances(answers, candidates, doubt)
     models = several.beta if floors[-1] == 0 else np.where(several.found.any(axis=0), several.beta, 0.0)
     if known and np.ptp(models, axis=0).any():
         count = max(int(several.found.sum()), 1)
-        return steer(chance, models, several.sigma, floors, count, answers.block).draw(q, rng)
+        return quieter(steer(chance, models, several.sigma, floors, count, answers.block).draw(q, rng), models, snr)
+    if snr is not None:
+        return as_loud_as(first_queries(q, n, rng, steered, box), snr)
     floor = max(1.0, floors[-1] * tuning.QUERY_ENERGY)
     return Steering(np.sqrt(floor + focus(chance, (tuning.QUERY_ENERGY - floor) * n)), floor=floor).draw(q, rng)
 
