@@ -30,6 +30,8 @@ class Setup(Expected):
     """Probability with which the error may exceed its bound."""
     promise: str
     """What a certificate is about: any coefficients, or typical ones."""
+    instruments: bool
+    """Every stage keeps a part of its queries that depends on no answer: there is a precision to be certain of."""
     offset: float = 0.0
     """t-value of the mean answer to x = 0, which should be 0."""
     level: bool = False
@@ -66,6 +68,7 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         columns=columns,
         eta=problem.eta,
         promise=problem.promise,
+        instruments=problem.gamma is not None,
         sigma=sigma,
         models=None if problem.models == AUTO else int(problem.models),
         weights=np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
