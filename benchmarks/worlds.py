@@ -303,7 +303,7 @@ def two_sigmas(setting: Setting, rng: np.random.Generator) -> Case:
     return case(setting, rng, answering)
 
 
-@world("noise of t₃", "outside", "tails", "sigma by model", "models")
+@world("noise of t₃", "outside")
 def heavy_tails(setting: Setting, rng: np.random.Generator) -> Case:
     return case(setting, rng, lambda X, means, number, rng: of_one(means, rng) + SIGMA * rng.standard_t(3, len(X)))
 

@@ -91,13 +91,18 @@ def check_model(
     tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
     tested["repeats"] = pair_test(given, drawn, *_same_query(data))
     found = [
-        Check(name, test.statistic, test.p_value, tuning.CHECK_P_VALUE, _what(name, test.which, place, level, names))
+        Check(name, test.statistic, test.p_value, level_of(N), _what(name, test.which, place, level, names))
         for name, test in tested.items()
         if test is not None
     ]
     if data.scale is None and data.group is None:
         found += _ratios(given, data.y, fit, place)
     return found
+
+
+def level_of(N: int) -> float:
+    """Return the p-value below which a check of N answers fails: many answers have power to spare."""
+    return tuning.CHECK_P_VALUE * min(1.0, tuning.POWER_TO_SPARE / N)
 
 
 def outlier_check(data: Data, fit: Fit) -> Check:
@@ -132,7 +137,7 @@ def check_values(data: Data, fit: Fit) -> list[Check]:
     share = most / len(y)
     return [
         Check("rounding", coarse, None, tuning.ROUNDING_STEP, f"the answers come in steps of {step:.3g}"),
-        Check("ends", share, p_value, tuning.CHECK_P_VALUE, f"{100 * share:.0f} % of the answers are at one end"),
+        Check("ends", share, p_value, level_of(len(y)), f"{100 * share:.0f} % of the answers are at one end"),
     ]
 
 
@@ -172,7 +177,7 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
         if name == "drift of the coefficients":
             column = int(place.estimated[1][which // points]) - level
             of = f"the coefficient of {names[column]}" if column >= 0 else "the level of a model"
-        return f"{of} changes after about {after} answers"
+        return f"{of} {'change' if of == 'the shares' else 'changes'} after about {after} answers"
     if name == "gate":
         return f"which model answers depends on {names[columns[which % len(columns)] - level]}: a routing rule"
     if name == "bend":
