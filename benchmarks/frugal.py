@@ -1,6 +1,6 @@
 """The frugal method against its targets: tagged answers, the passive peer, the paper, and its own promises.
 
-    python benchmarks/frugal.py [--section grid large paper antipodal special unknown promise single speed exact]
+    python benchmarks/frugal.py [--section grid large paper antipodal special unknown promise single speed exact snr]
                                 [--seeds 20] [--runs 200] [--jobs 2] [--markdown docs/frugal.md]
 
 Setting unless said: n = 100, k = 5, σ = 1 known, equal shares, Gaussian coefficients, ‖β¹ − β²‖ = gap. Errors are
@@ -342,6 +342,19 @@ def speed(bench: Bench, seeds: range, runs: int) -> None:
     )
 
 
+def snr(bench: Bench, seeds: range, runs: int) -> None:
+    """Compare with the paper at the signal-to-noise ratio of its sums, all other directions focused."""
+    columns = ("gap", "paper, answers", "paper, error", "frugal, answers", "frugal, error", "limit", "")
+    bench.title("snr=2: as loud as the paper's sums", *columns)
+    fixed = {"recover": {"m": 150, "batch": 100, "k": 5, "max_queries": None, "gamma": 0.1}}
+    for gap in (5.0, 2.0, 1.0):
+        target = bench.runs("paper", "gaussian", 100, 5, gap, 0, seeds, **fixed)
+        asked = int(median(target, "queries"))
+        ours = bench.runs("frugal", "gaussian", 100, 5, gap, asked // 20, seeds, recover={"snr": 2.0})
+        cells = [f"{asked:,}", f"{median(target):.3f}", f"{asked // 20:,}", f"{median(ours):.3f}"]
+        bench.row(f"{gap:g}", *cells, "1/20 of the answers", ok=median(ours) <= median(target))
+
+
 def exact(bench: Bench, seeds: range, runs: int) -> None:
     columns = ("n", "k", "answers at σ = 0", "certified", "largest error", "answers at σ = 0.001, γ = 0.001", "")
     bench.title("No noise at all: γ = 0; at most the answers of σ = 0.001, exact to 10⁻⁸", *columns)
@@ -360,7 +373,7 @@ def exact(bench: Bench, seeds: range, runs: int) -> None:
 
 
 SECTIONS: dict[str, Callable[[Bench, range, int], None]] = {
-    f.__name__: f for f in (grid, large, paper, antipodal, special, unknown, promise, single, speed, exact)
+    f.__name__: f for f in (grid, large, paper, antipodal, special, unknown, promise, single, speed, exact, snr)
 }
 
 
