@@ -123,9 +123,15 @@ class Candidates:
         confirmed = self.models == 2 or self.choice is not None or self.unseen.get(self.models, 0.0) > 0
         return self.established and confirmed
 
+    @property
+    def crowded(self) -> bool:
+        """The fit takes so many coefficients for so few answers that a false optimum may be behind it."""
+        several = self.several
+        return bool(several.inclusion.sum() * tuning.ANSWERS_IF_NOT_CROWDED > several.answers)
+
     def new_starts(self, doubt: bool) -> int:
         """Return how many random starts are worth trying; `doubt` says that the last answers were a surprise."""
-        if doubt or not self.established or self.several.excess > tuning.POOR_FIT:
+        if doubt or not self.established or self.several.excess > tuning.POOR_FIT or self.crowded:
             return tuning.NEW_STARTS
         return tuning.FEW_NEW_STARTS if self.evidence < tuning.NO_NEW_STARTS else 0
 

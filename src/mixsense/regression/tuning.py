@@ -175,6 +175,9 @@ NEW_STARTS = 6
 Taste: never swept."""
 FEW_NEW_STARTS = NEW_STARTS // 2
 """Random starts at every stage while the evidence for several models is below `NO_NEW_STARTS`. Taste: never swept."""
+ANSWERS_IF_NOT_CROWDED = 4
+"""With fewer answers than this for each coefficient new starts are tried at every stage, whatever the evidence.
+Taste: four models that were fitted with 286 coefficients to 451 answers were a false optimum."""
 POOR_FIT = 3.0
 """New starts are tried while the residuals' mean square is more than this many times that of the noise.
 Taste: never swept; made for a noise of 10⁻³ of the answers' spread, where a false optimum explains far more than one

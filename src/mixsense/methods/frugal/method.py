@@ -111,7 +111,9 @@ def frugal(
         bound = with_rivals(bound, alive, candidates, setup.eta)
         reached = gamma is not None and bound <= gamma and answers.N >= report.least
         if (reached or left <= 0 or answers.N >= look) and not candidates.tried_more:
-            candidates = renew(candidates, answers.data, setup, rng, 0, more=True)
+            # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
+            again = NEW_STARTS if candidates.models > 2 else 0
+            candidates = renew(candidates, answers.data, setup, rng, again, more=True)
             continue
         report.add_stage(candidates, bound)
         looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong

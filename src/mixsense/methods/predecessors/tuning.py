@@ -86,8 +86,8 @@ ROBUST_RISK = 0.002
 """The probability with which one of two models is not heard in a query's answers. Derived: a bin has some 25 queries,
 and nine bins of ten should be read."""
 ROBUST_CARE = 2.0
-"""A bin's queries are asked this many times as often as those of a lattice. Swept: on seeds 0 to 5 of
-benchmarks/predecessors.py; one misread query loses the bin."""
+"""A bin's queries are asked this many times as often as those of a lattice. Taste: chosen with two to
+four runs of benchmarks/predecessors.py; one misread query loses the bin."""
 OFF_GRID = 6.0
 """Standard deviations of χ² from which on the answers are off the grid. Taste: as good as never by chance."""
 
