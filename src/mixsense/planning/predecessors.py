@@ -15,7 +15,7 @@ OF_DESIGN = 0.75
 """The part of its design's answers within which nine of ten runs of Mixed-Coloring end. Swept: on seeds 0 to 11 of
 n = 500, K = 50 and n = 600, K = 60, L = 3: 0.56 to 0.59 on average, 0.73 to 0.80 at most."""
 MORE_STEPS = 1.6
-"""Answers of small steps over L times the measurements to begin with, for nine of ten runs. Taste: a handful of runs."""
+"""Answers of small steps over L times the measurements to begin with, in nine of ten runs. Taste: few runs."""
 MORE_ROWS = 1.15
 """Answers of the lattice over those of the rows to begin with, for nine of ten runs. Taste: a handful of runs."""
 EQUAL_SHARES = 1e-9
