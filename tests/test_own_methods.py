@@ -22,9 +22,9 @@ def oracle():
     return ms.SimulatedOracle(PAIR, sigma=1.0, seed=2)
 
 
-def average(problem, rng, answers=30, scale=1.0):
+def average(problem, rng, answers=30, width=1.0):
     """Fit one vector to all answers."""
-    asked = yield ms.Round(scale * rng.standard_normal((answers, problem.n)), label="all")
+    asked = yield ms.Round(width * rng.standard_normal((answers, problem.n)), label="all")
     vector = np.linalg.lstsq(asked.queries, asked.answers, rcond=None)[0]
     return ms.Recovery(np.stack([vector, vector]), status="uncertain")
 
@@ -58,7 +58,7 @@ def test_names_and_a_box_are_put_around_it():
     assert X.std(axis=0) == pytest.approx([1 / 6] * 5 + [1.0], rel=0.15)
     plain = ms.recover(asked, 6, method=average, answers=400, seed=3)
     assert np.abs(r.vectors - plain.vectors).max() < 3
-    wide = ms.recover(watched, 6, method=average, answers=400, scale=20.0, box=box, seed=3)
+    wide = ms.recover(watched, 6, method=average, answers=400, width=20.0, box=box, seed=3)
     X = np.concatenate(seen)
     assert (X.min(axis=0) >= [-1] * 5 + [-12]).all()  # cut off at the edges, and told so
     assert (X.max(axis=0) <= [2] * 5 + [6]).all()
@@ -180,7 +180,7 @@ def test_a_mistake_is_one_line_and_no_answer_is_lost(method, answers, words, box
 
 def test_an_option_that_it_has_not_is_refused():
     with pytest.raises(
-        ms.InvalidInput, match="has no option 'answer': it takes answers, scale; did you mean 'answers'"
+        ms.InvalidInput, match="has no option 'answer': it takes answers, width; did you mean 'answers'"
     ):
         ms.recover(oracle(), 6, method=average, answer=3)
 

@@ -142,7 +142,7 @@ def test_the_version_is_the_same_everywhere():
 
 def test_readme_lists_the_extras_and_nobody_names_another():
     extras = PROJECT["optional-dependencies"].keys()
-    assert {*re.search(r"pip install '\.\[([\w,]+)\]'", README)[1].split(",")} == extras - {"dev", "benchmark"}
+    assert {*re.search(r"pip install 'mixsense\[([\w,]+)\]'", README)[1].split(",")} == extras - {"dev", "benchmark"}
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     code = [path for folder in ("src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
     for path in [*pages, *code]:
