@@ -105,7 +105,7 @@ def test_the_start_is_light(page):
 
 def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
     done = mixsense("demo", cwd=tmp_path)
-    assert "sure of the same γ = 0.1 the paper's method takes 3,937,564 answers" in " ".join(done.stdout.split())
+    assert "sure of the same γ = 0.2 the paper's method takes 683,296 answers" in " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times as many answers"):
         assert words in done.stdout

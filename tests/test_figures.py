@@ -96,7 +96,7 @@ def test_the_fit_finds_the_constant_and_its_quality():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"only": [8]}, "there is no figure 8: give numbers from 1 to 7"),
+        ({"only": [9]}, "there is no figure 9: give numbers from 1 to 8"),
         ({"only": []}, "no figure is named"),
         ({"scale": "huge"}, "give one of 'full', 'quick', 'tiny'"),
         ({"jobs": 0}, "jobs is 0"),

@@ -31,7 +31,7 @@ def test_the_crowd_study_runs_as_it_stands(tmp_path, monkeypatch):
                     [sys.executable, "-m", "mixsense", *shlex.split(command)], capture_output=True, text=True
                 )
                 assert done.returncode == 0, (command, done.stderr)
-    assert ran == ["toml", "console", "console", "python", "python", "console", "python", "console", "python"]
+    assert ran == ["toml", "console", "console", "python", "python", "console", "python", "console", "toml", "python"]
     assert (space["outcome"], space["result"].status) == ("taken", "certified")
     result = ms.load_study("tea.db", "tea").result()
     assert result.status == "certified"

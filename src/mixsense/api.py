@@ -123,7 +123,7 @@ def recover(
     >>> pair = ms.random_pair(100, 5, gap=5.0, seed=1)
     >>> oracle = ms.SimulatedOracle(pair, sigma=1.0, seed=2)
     >>> r = ms.recover(oracle, 100, gamma=0.2, seed=3)
-    >>> r.status, r.queries < 1000, ms.match_error(r.vectors, pair) < 0.2
+    >>> r.status, r.queries < 3000, ms.match_error(r.vectors, pair) < 0.2
     ('certified', True, True)
     """
     if not callable(oracle):

@@ -137,8 +137,8 @@ def named_options(parts: list[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> named_options(["answers=50", "scale=0.5", "fast=true", "start=lasso"])
-    {'answers': 50, 'scale': 0.5, 'fast': True, 'start': 'lasso'}
+    >>> named_options(["answers=50", "width=0.5", "fast=true", "start=lasso"])
+    {'answers': 50, 'width': 0.5, 'fast': True, 'start': 'lasso'}
     """
     found: dict[str, Any] = {}
     for part in parts:

@@ -20,7 +20,7 @@ def read_study_file(path: Path) -> dict[str, Any]:
     for own in ("url", "box", "units"):
         if own in given:
             raise InvalidInput(f"{path}: {own!r} does not belong here: give ranges and units in [[features]]")
-    if "answers" in given:
+    if isinstance(given.get("answers"), dict):  # else it may be an option of a method
         given["scale"] = _answers(given.pop("answers"), path)
     features = given.pop("features", None)
     if features is not None:
@@ -35,10 +35,10 @@ def read_study_file(path: Path) -> dict[str, Any]:
     return given
 
 
-def _answers(answers: Any, path: Path) -> dict[str, Any]:
+def _answers(answers: dict[str, Any], path: Path) -> dict[str, Any]:
     """Return the scale that a table [answers] gives."""
     hint = 'give [answers] with scale = "rating", range = [1, 7] and step = 1, or scale = "probability"'
-    if not isinstance(answers, dict) or "scale" not in answers:
+    if "scale" not in answers:
         raise InvalidInput(f"{path}: answers is {answers!r}: {hint}")
     return answers
 

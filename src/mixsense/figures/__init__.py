@@ -2,7 +2,7 @@
 
 >>> from mixsense.figures import FIGURES
 >>> [figure.number for figure in FIGURES]
-[1, 2, 3, 4, 5, 6, 7]
+[1, 2, 3, 4, 5, 6, 7, 8]
 """
 
 from mixsense.figures.make import FIGURES, make_figures

@@ -107,7 +107,7 @@ class SimulatedOracle:
     def _answers(self, queries: Any, repeats: int, block: int) -> Array:
         X = _as_queries(queries, self.vectors.shape[1])
         repeats = as_int("repeats", repeats, 1, "how often each query is asked")
-        if self.exact:
+        if self.exact and not is_sparse(X):
             means = _exact_means(X, self.vectors)  # (q, L)
         else:
             means = X @ (self._columns if is_sparse(X) else self.vectors.T)
@@ -131,12 +131,11 @@ class SimulatedOracle:
 
 def _exact_means(X: Any, vectors: Array) -> Array:
     """Return ⟨x, β⟩ as fractions, (q, L); floats are the fractions that they stand for."""
-    rows = X.toarray() if is_sparse(X) else X
-    means = np.empty((len(rows), len(vectors)), dtype=object)
+    means = np.empty((len(X), len(vectors)), dtype=object)
     for b, beta in enumerate(vectors):
         support = np.flatnonzero(beta)
         values = [Fraction(value) for value in beta[support].tolist()]
-        for i, row in enumerate(rows):
+        for i, row in enumerate(X):
             means[i, b] = sum((Fraction(x) * v for x, v in zip(row[support].tolist(), values, strict=True)), Fraction())
     return means
 

@@ -175,7 +175,7 @@ def spread_of(y: Array, counts: Array | None) -> float:
 
     Examples
     --------
-    >>> spread_of(np.array([1.0, 5.0]), np.array([3.0, 1.0])) == np.std([1, 1, 1, 5])
+    >>> bool(spread_of(np.array([1.0, 5.0]), np.array([3.0, 1.0])) == np.std([1, 1, 1, 5]))
     True
     """
     middle = np.average(y, weights=counts)

@@ -169,7 +169,7 @@ class Report:
             return {}
         parts = [f"in one feature by less than {2 * found.feature:.2g}"] if found.feature else []
         parts += [f"in their levels alone by less than {2 * found.level:.2g}"] if found.level else []
-        note = f"two models that differ {', or '.join(parts)}, with equal shares, would look like this one"
+        note = f"two models that differ {', or '.join(parts)}, and answer equally often, would look like this one"
         return {"hidden": {"feature": 2 * found.feature, "level": 2 * found.level}, "notes": [note]}
 
     def _told(self, alive: Sequence[Rival]) -> list[dict[str, Any]]:
