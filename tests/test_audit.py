@@ -180,7 +180,7 @@ def test_a_problem_stops_the_audit_unless_forced(behave, name, tmp_path):
         if name == "linear":
             count = len(service.calls)
             done = audit(service.url, *PLAIN, "--force", "--max-queries", "100", cwd=tmp_path)
-            assert done.returncode in (0, 1, 3)
+            assert done.returncode in (1, 3, 8)  # never certified: it bends
             assert len(service.calls) > count + 300
             assert "Traceback" not in done.stderr
 
