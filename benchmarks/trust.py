@@ -23,6 +23,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import worlds_inside  # noqa: E402, F401  # registers its worlds
+import worlds_people  # noqa: E402, F401
 from pages import put_table  # noqa: E402
 from worlds import WORLDS, Setting  # noqa: E402
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mixsense
+from mixsense.methods.registry import ENTRIES
 
 SOURCE = Path(mixsense.__file__).parent
 # The tree is the data flow: a package imports from itself and from packages above it, whether at the top of a file,
@@ -19,6 +20,7 @@ LAYERS = """
     arrays
     checks
     frames
+    table_files
     datasets
 
     sqlite
@@ -101,6 +103,14 @@ def test_dependencies_point_one_way(module):
     allowed = {own, *NUMERICS.get(own, LAYERS[: LAYERS.index(own)] if own else ())}
     wrong = {name for name in imports_of(MODULES[module]) if layer_of(name) not in allowed}
     assert not wrong, f"{module} ({own}) imports {wrong}"
+
+
+def test_methods_are_at_home_among_the_methods():
+    """The registry names the home of a method by a string, which no import shows."""
+    homes = {entry.name: entry.home.partition(":")[0].removeprefix("mixsense.") for entry in ENTRIES.values()}
+    assert {homes.pop("fit")} == {"fitting.method"}  # the one above it: a fit of data is no part of the methods
+    assert {layer_of(home) for home in homes.values()} == {"methods.paper", "methods.predecessors", "methods.frugal"}
+    assert {*homes.values()} <= MODULES.keys()
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))

@@ -1,4 +1,4 @@
-"""Starts: annealing and second moments."""
+"""Starts: annealing, second moments, one model more beside others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 
 import mixsense as ms
 from mixed_answers import mixed_answers
+from mixsense.regression.beside import beside
+from mixsense.regression.data import Data
 from mixsense.regression.starts import anneal, second_moments
 from mixsense.regression.tuning import MOST_ANNEALED_COLUMNS
 
@@ -44,3 +46,21 @@ def test_long_vectors_are_screened():
     found, _ = anneal(X, y, 1.0, EQUAL, np.random.default_rng(0), 2, [np.zeros((2, n))], promise=t)
     assert found.shape == (3, 2, n)
     assert (found != 0).any(axis=(0, 1)).sum() <= MOST_ANNEALED_COLUMNS
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_model_that_answers_seldom_is_found_beside_the_others(grouped):
+    """About 60 of 600 answers are its own, at distance 5 from the others': one in five of them could be another's."""
+    shares = np.array([0.4, 0.3, 0.2, 0.1])
+    for seed in range(5):
+        truth = ms.random_models(4, 50, 4, 5.0, seed=seed)
+        rng = np.random.default_rng(seed)
+        group = np.arange(600) // 2 if grouped else np.arange(600)
+        own = rng.choice(4, int(group.max()) + 1, p=shares)[group]
+        X = rng.standard_normal((600, 50))
+        data = Data(X, np.einsum("ij,ij->i", X, truth[own]) + rng.standard_normal(600), group if grouped else None)
+        known = shares[:3] / shares[:3].sum()
+        found, share = beside(data, data.explained(truth[:3], known, 1.0).loglik, 1.0)
+        # A lasso shrinks each coefficient by some standard errors, 1/√60: far less than the way from 0.
+        assert np.linalg.norm(found - truth[3]) < 0.5 * np.linalg.norm(truth[3])
+        assert 0.03 < share < 0.2  # 0.1 ± 0.02 of 300 groups, and what is between two models may be taken for its own

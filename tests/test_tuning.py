@@ -63,9 +63,25 @@ def test_every_constant_is_used(folder):
 )
 def test_no_deciding_number_is_bare(path):
     tree = ast.parse(path.read_text())
-    tables = [node for node in tree.body if isinstance(node, ast.Assign)]  # tables of numbers, with their own comment
+    tables = [node for node in tree.body if isinstance(node, ast.Assign)]  # test_every_number_with_a_name_is_in_tuning
     known = {id(inner) for node in tables for inner in ast.walk(node)}
     for node in ast.walk(tree):
         number = isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and id(node) not in known
         if number and not isinstance(node.value, bool):
             assert node.value in IN_FORMULAS or node.value <= GUARD, f"line {node.lineno}: {node.value} needs a name"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for folder in FOLDERS for path in sorted(folder.glob("*.py")) if path.name != "tuning.py"],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_every_number_with_a_name_is_in_tuning(path):
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            numbers = [
+                inner.value
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.Constant) and type(inner.value) in (int, float)
+            ]
+            assert not numbers, f"line {node.lineno}: move {ast.unparse(node)[:60]} into tuning.py, with its origin"

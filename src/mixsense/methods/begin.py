@@ -19,7 +19,7 @@ from mixsense.features.units import GAUSSIAN_EDGE, SUM_EDGE, Units
 from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, Problem
-from mixsense.recovery import Recovery
+from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import Method, Round
 from mixsense.rounds.in_units import in_units
 
@@ -171,7 +171,7 @@ def _as_reported(r: Recovery, entry: Entry, problem: Problem) -> Recovery:
         bound, doubt = math.inf, "the decoder is not basis pursuit: no error bound is known for what it returns"
     elif not entry.built_in and r.status == "certified" and not bound <= _promised(problem):
         doubt = f"the method {entry.name} says certified, but its error bound is {bound:.3g}: it is not within gamma"
-    status = "uncertain" if doubt and r.status in ("certified", "single") else r.status
+    status = "uncertain" if doubt and r.status in PROMISES else r.status
     story = {**r.diagnostics, "method": r.diagnostics.get("method", entry.name)}
     if doubt:
         story["warnings"] = [*story.get("warnings", []), doubt]

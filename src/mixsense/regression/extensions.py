@@ -10,7 +10,8 @@ from mixsense.arrays import Array
 from mixsense.regression import tuning
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
-from mixsense.regression.fit import Fit, climb, finish
+from mixsense.regression.fit import Fit, finish
+from mixsense.regression.from_start import climbed
 from mixsense.regression.likelihood import counted
 from mixsense.scales.lapses import Lapses
 from mixsense.scales.scale import Scale, real_terms
@@ -35,19 +36,8 @@ def extended(fit: Fit, data: Data, expected: Expected) -> Fit:
     best = fit
     for kind in (_with_lapses, _with_own_noise) if expected.lapses else (_with_own_noise,):
         for sigma, scale in kind(best, data, expected):
-            em = climb(
-                data._replace(scale=scale),
-                best.beta,
-                sigma,
-                best.weights,
-                best.rate,
-                expected.rate,
-                free_sigma=expected.free_sigma,
-                free_weights=expected.free_weights,
-                least_sigma=expected.least_sigma,
-                selections=1,
-            )
-            other = finish(em, best.route)
+            law = data._replace(scale=scale)
+            other = finish(climbed(best.beta, sigma, best.weights, best.rate, law, expected, 1), best.route)
             if _worth(other) > _worth(best):
                 best = other
     return best

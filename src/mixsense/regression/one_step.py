@@ -15,7 +15,7 @@ from mixsense.arrays import Array, Index
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
-from mixsense.regression.likelihood import Explained
+from mixsense.regression.likelihood import Explained, of_groups, positive_information
 
 
 class OneStep(NamedTuple):
@@ -30,7 +30,7 @@ class OneStep(NamedTuple):
 
 
 def one_step(data: Data, fit: Fit, weight: Array | None = None, stage: Index | None = None) -> OneStep:
-    """Return the step of each coefficient, all models' at one position together.
+    """Return the step of each coefficient, all models' at one position together, beside those that were found.
 
     Parameters
     ----------
@@ -46,33 +46,57 @@ def one_step(data: Data, fit: Fit, weight: Array | None = None, stage: Index | N
     Notes
     -----
     With P the probabilities of the models, R the residuals and s = P R/σ² the scores of an answer (L,), d = diag(P)/σ²
-    − Cov_P(R)/σ⁴ is its information (L, L). The step at position j solves (Σ w x d) e = Σ w s with w = weight · x;
-    it has the variance (Σ w x d)⁻¹ (Σ w² s sᵀ) (Σ w x d)⁻ᵀ. If w is a martingale difference whose covariance with x
-    does not depend on the answers, e is unbiased however x was chosen.
+    − Cov_P(R)/σ⁴ is its information (L, L). The instrument of position j is w = weight · x; what the columns F that
+    were found explain of it is taken out, v = w − A x_F with A = (Σ w d x_F)(Σ d x_F x_Fᵀ)⁻¹: a fit to few answers
+    hides in them what it left out. The step solves (Σ v x d) e = Σ v s and has the variance (Σ v x d)⁻¹ (Σ v² s sᵀ)
+    (Σ v x d)⁻ᵀ, which the degrees of freedom that were spent correct. If w is a martingale difference whose covariance
+    with x does not depend on the answers, e is unbiased however x was chosen.
     """
     X, L = data.X, fit.L
     N, n = X.shape
     found = fit.explained(data)
     s, d = label_information(found, fit)
     told = found.probability * np.maximum(found.curvature, 0.0) / np.square(fit.noise)
-    flat, squares = d.reshape(N, L * L).T, (s[:, :, None] * s[:, None, :]).reshape(N, L * L).T
-    step, variance, spread = np.empty((L, n)), np.empty((L, n)), np.empty((L, n))
+    F = _found_columns(fit, max(N // tuning.ANSWERS_PER_COLUMN, 1))
+    J = positive_information(X[:, F], found, fit.noise, data.group) if len(F) else np.zeros((0, 0))
+    step, variance, spread = np.zeros((L, n)), np.full((L, n), np.inf), np.full((L, n), np.inf)
     wide = max(1, tuning.CHUNK_OF_COLUMNS // max(N, 1))
-    for first in range(0, n, wide):
-        here = slice(first, first + wide)
-        x = X[:, here]
+    rest = np.setdiff1d(np.arange(n), F)
+    parts = [(rest[i : i + wide], np.arange(len(F))) for i in range(0, len(rest), wide)]
+    for here, beside in parts + [(F[[i]], np.delete(np.arange(len(F)), i)) for i in range(len(F))]:
+        x, beside_x = X[:, here], X[:, F[beside]]
         w = x if weight is None or stage is None else weight[:, here][stage] * x
-        wx = w * x
-        tagged = np.maximum(wx.T @ told, 0.0)
+        tagged = np.maximum((w * x).T @ told, 0.0)
         known = (tagged > 0).all(axis=1)
         tagged[~known] = 1.0
-        inverse = np.linalg.inv(raised((flat @ wx).T.reshape(-1, L, L), tagged))
-        step[:, here] = np.where(known, np.einsum("jab,jb->ja", inverse, (s.T @ w).T).T, 0.0)
-        meat = (squares @ (w * w)).T.reshape(-1, L, L)
-        scatter = np.einsum("jab,jbc,jac->ja", inverse, meat, inverse).T
-        spread[:, here] = np.where(known, scatter, np.inf)
-        variance[:, here] = np.where(known, np.einsum("jaa->ja", inverse).T, np.inf)
-    return OneStep(step, variance, spread)
+        among = (np.arange(L)[:, None] * len(F) + beside).ravel()
+        across = np.einsum("iab,ij,ik->jabk", d, w, beside_x, optimize=True).reshape(len(here), L, len(among))
+        A = across @ np.linalg.inv(J[np.ix_(among, among)])  # (j, L, L f)
+        back = np.einsum("iab,ij,ik->jabk", d, x, beside_x, optimize=True).reshape(across.shape)
+        M = np.einsum("iab,ij->jab", d, w * x, optimize=True) - A @ back.transpose(0, 2, 1)
+        inverse = np.linalg.inv(raised((M + M.transpose(0, 2, 1)) / 2, tagged))
+        scores = (s[:, :, None] * beside_x[:, None, :]).reshape(N, len(among))
+        moved = np.einsum("ia,ij->jai", s, w) - A @ scores.T  # (j, L, N), each answer's part in the score of the step
+        if data.group is not None:  # the answers of a group are not independent, groups are
+            moved = of_groups(moved.reshape(-1, N).T, data.group).T.reshape(*moved.shape[:2], -1)
+        meat = moved @ moved.transpose(0, 2, 1)
+        step[:, here] = np.where(known, np.einsum("jab,jb->aj", inverse, moved.sum(axis=2)), 0.0)
+        spread[:, here] = np.where(known, np.einsum("jab,jbc,jac->aj", inverse, meat, inverse), np.inf)
+        variance[:, here] = np.where(known, np.einsum("jaa->aj", inverse), np.inf)
+    return OneStep(step, variance, spread / freedom_left(found.probability, fit)[:, None])
+
+
+def _found_columns(fit: Fit, most: int) -> Index:
+    """Return the columns that any model has, in their order; of too many, those with the largest coefficients."""
+    found = np.flatnonzero(fit.found.any(axis=0))
+    largest = np.argsort(-np.abs(fit.beta[:, found]).max(axis=0, initial=0.0), kind="stable")
+    return np.sort(found[largest[:most]])
+
+
+def freedom_left(P: Array, fit: Fit) -> Array:
+    """Return the share of each model's answers, (L,), that its coefficients leave as degrees of freedom."""
+    found: Array = np.maximum(1 - fit.inclusion.sum(axis=1) / P.sum(axis=0), tuning.LEAST_FREEDOM_LEFT)
+    return found
 
 
 def label_information(found: Explained, fit: Fit) -> tuple[Array, Array]:

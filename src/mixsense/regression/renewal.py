@@ -11,6 +11,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.regression import tuning
+from mixsense.regression.beside import beside
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
 from mixsense.regression.em import EM
@@ -61,6 +62,8 @@ def renew(
     score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
     if expected.alike and expected.free_sigma and L == 2 and score[2] < score[1] + tuning.SEVERAL_ESTABLISHED:
         fits[2], score[2] = _with_split(fits[2], score, one, data, expected)
+    if L == 2 and expected.alike and expected.models is None and not one.lapses and not answers_often(fits[2][0]):
+        score[2] = min(score[2], score[1] - tuning.SEVERAL_ESTABLISHED)  # a few answers, and one has no lapses
     if fewer is not None:
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
     if more and L < MOST_MODELS:
@@ -178,7 +181,7 @@ def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> t
 def _one_more(
     old: Candidates | None, best: Fit, data: Data, expected: Expected, rng: np.random.Generator
 ) -> tuple[float, list[Fit]]:
-    """Fit one model more than there seem to be: from the models split in two, and from a few random starts.
+    """Fit one model more than there seem to be: from one split in two, from random starts, beside three or more.
 
     Returns the score, and the fit if it comes near that of the smaller number.
     """
@@ -191,17 +194,36 @@ def _one_more(
         given.append((From(before.beta, before.noise, before.weights, before.rate), before.route))
     few = tuning.STEPS_OF_RIVAL
     tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
-    em, route = max(tried, key=lambda each: each[0].score)
+    if best.L > 2:  # a third model is found by splitting; a start that takes up outliers would only mislead there
+        tried.append((climbed(*_beside(best, data, sigma), without_lapses(data), expected, 1, few), "beside"))
+    often = [each for each in tried if each[0].weights.min() >= LEAST_SHARE]
+    em, route = max(often or tried, key=lambda each: each[0].score)
     score, found = _if_near(em, route, best, data, expected)
-    return (score, found) if all(map(_supported, found)) else (-math.inf, [])
+    return (score, found) if all(map(supported, found)) else (-math.inf, [])
 
 
-def _supported(f: Fit) -> bool:
+def _beside(best: Fit, data: Data, sigma: float) -> From:
+    """Return a start with one model more, which is found while the others are held fixed."""
+    data = without_lapses(data)
+    explained = data.explained(best.beta, best.weights, best.noise).loglik
+    further, share = beside(data, explained, sigma)
+    return From(np.vstack([best.beta, further]), sigma, np.append((1 - share) * best.weights, share), best.rate)
+
+
+def without_lapses(data: Data) -> Data:
+    """Return the same answers, none of which may come from anywhere."""
+    return data._replace(scale=data.scale.inner) if isinstance(data.scale, Lapses) else data
+
+
+def supported(f: Fit) -> bool:
     """Say whether each model answers often enough to be one: else it explains a few outliers, whatever they are."""
     own = f.answers * f.weights
-    return bool(
-        f.weights.min() >= LEAST_SHARE and (own >= tuning.ANSWERS_PER_COEFFICIENT * f.inclusion.sum(axis=1)).all()
-    )
+    return answers_often(f) and bool((own >= tuning.ANSWERS_PER_COEFFICIENT * f.inclusion.sum(axis=1)).all())
+
+
+def answers_often(f: Fit) -> bool:
+    """Say whether no share is too small to be told from outliers."""
+    return bool(f.weights.min() >= LEAST_SHARE)
 
 
 def _starts(

@@ -74,9 +74,8 @@ def anneal(
     scale[scale == 0] = 1.0
     A = X / scale  # the one dense copy of the queries
     spread = spread_of(y, counts) + 1e-12
-    unit = np.full(n, tuning.LASSO_PENALTY * math.sqrt(2 * math.log(max(n, 2))))
-    unit[:sure] = 0.0
-    curvature = _largest_eigenvalue(A, times)
+    unit = lasso_penalty(n, sure)
+    curvature = largest_eigenvalue(A, times)
     shared = _lasso(A, y, times, unit * spread * math.sqrt(times.sum()), curvature)
     B = np.broadcast_to(shared, (S, L, n)).copy()
     kick = rng.standard_normal((starts, L - 1, n)) * spread / math.sqrt(n)
@@ -97,7 +96,7 @@ def anneal(
         P = P if group is None else P[:, :, group]
         penalty = unit * temperature * np.sqrt((P**2 @ times)[:, :, None])
         P = P if counts is None else P * counts
-        B = _lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
+        B = lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
         temperature = np.maximum(temperature * tuning.COOLING_FACTOR, sigma)
     R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
     log_p = _together(-0.5 * (R / sigma) ** 2, group, counts) + log_w
@@ -139,7 +138,14 @@ def _screened(X: Array, y: Array, seeds: Sequence[Array], promise: Array | None,
     return np.sort(np.argsort(-worth, kind="stable")[: tuning.MOST_ANNEALED_COLUMNS])
 
 
-def _lasso_steps(
+def lasso_penalty(n: int, sure: int) -> Array:
+    """Return the penalty of each of n coefficients, the first of which have none, where scores have variance 1."""
+    unit = np.full(n, tuning.LASSO_PENALTY * math.sqrt(2 * math.log(max(n, 2))))
+    unit[:sure] = 0.0
+    return unit
+
+
+def lasso_steps(
     A: Array,
     y: Array,
     P: Array,
@@ -165,7 +171,7 @@ def _lasso_steps(
 def _lasso(A: Array, y: Array, counts: Array, penalty: Array, curvature: float) -> Array:
     """Return the lasso of all answers together: one model."""
     start, P = np.zeros((1, 1, A.shape[1])), counts[None, None]
-    found = _lasso_steps(A, y, P, y[None, None], start, penalty, curvature, tuning.SHARED_LASSO_STEPS)
+    found = lasso_steps(A, y, P, y[None, None], start, penalty, curvature, tuning.SHARED_LASSO_STEPS)
     one: Array = found[0, 0]
     return one
 
@@ -182,7 +188,7 @@ def spread_of(y: Array, counts: Array | None) -> float:
     return math.sqrt(float(np.average((y - middle) ** 2, weights=counts)))
 
 
-def _largest_eigenvalue(A: Array, counts: Array) -> float:
+def largest_eigenvalue(A: Array, counts: Array) -> float:
     """Return the largest eigenvalue of AᵀA, each row as often as it counts, by power iteration, with some slack."""
     v: Array = np.random.default_rng(0).standard_normal((A.shape[1],))
     for _ in range(tuning.POWER_STEPS):

@@ -106,6 +106,8 @@ LEAST_INFORMATION = 0.02
 """Untagged answers are taken to have at least this share of the information of tagged ones, in every direction.
 Taste: never swept. Away from a maximum of the likelihood the observed information may be negative."""
 
+LEAST_FREEDOM_LEFT = 0.2
+"""Variances of steps are raised by the coefficients that were fitted, at most to five times. Taste: never swept."""
 CHUNK_OF_COLUMNS = 2_000_000
 """Steps in all coefficients are computed this many entries of the queries at a time. Taste: 16 MB, a processor's cache.
 """
@@ -220,6 +222,14 @@ STARTS_OF_MORE = 2
 Taste: never swept."""
 REFINED_OF_MORE = 1
 """This many of the starts with one model more, the best ones, are fitted with spike and slab. Taste: never swept."""
+SHARE_BESIDE = 0.1
+"""A model that is looked for beside others begins with this share.
+Swept: 0.03, 0.1 and 0.3 found the same model in each of six stages of the run of benchmarks/models.py with shares .4,
+.3, .2 and .1, n = 50 and seed 507."""
+LEAST_BESIDE = 1e-9
+"""Each answer belongs to a model that is looked for beside others with at least this probability. A numerical guard."""
+MOST_COLUMNS_BESIDE = 400
+"""A model is looked for beside others among at most this many columns. Taste: time."""
 ANSWERS_PER_COEFFICIENT = 2
 """A further model needs this many answers of its own for each of its coefficients.
 Taste: never swept. A model with as many coefficients as answers explains any outliers."""
@@ -304,3 +314,5 @@ REWEIGHTED = 5
 Taste: after four the support hardly changes in the source of the idea."""
 REWEIGHTING = 0.1
 """The weight of a coefficient that is 0, in units of that of the largest. Taste: as in the source of the idea."""
+NORMAL_QUANTILE = 1.959963984540054
+"""Half of a 95 % interval, in standard errors. Derived: the quantile of the normal distribution."""

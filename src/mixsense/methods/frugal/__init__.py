@@ -1,1 +1,1 @@
-"""The default method: focused and steered queries, each asked once. `method` is the loop, `tuning` the numbers."""
+"""The default method: focused, steered queries, nearly all asked once. `method` is the loop, `tuning` the numbers."""

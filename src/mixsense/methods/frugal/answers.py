@@ -8,14 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from mixsense.arrays import Array, Index
+from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.steering import Queries
 from mixsense.recovery import Recovery
 from mixsense.regression.data import Data
 from mixsense.rounds import Asked, Method, Round
 from mixsense.scales.scale import Scale
-
-PLACES = 9
-"""Two queries are the same if they agree to this many places (taste: far beyond what is drawn twice)."""
 
 
 class Answers:
@@ -58,7 +56,7 @@ class Answers:
     ) -> None:
         self.rows, self.scale, self.block = rows, scale, block
         self._X, self._y, self._stage = np.empty((room, columns)), np.empty(room), np.empty(room, dtype=np.intp)
-        self.weights = [np.zeros(columns)]  # that of queries which were not asked for: none
+        self.instruments = [np.zeros(columns)]  # that of queries which were not asked for: none
         self._round_of: dict[bytes, int] = {}
         self._group: list[int] = []
         self._numbers: dict[int, int] = {}
@@ -107,9 +105,9 @@ class Answers:
 
     def _plan(self, queries: Queries) -> None:
         """Remember what makes an instrument of each query; its answer may come with a later round."""
-        level = len(self.weights[0]) - len(queries.weight)
-        self.weights.append(np.concatenate([np.zeros(level), queries.weight]))  # a level has no instrument
-        self._round_of.update(dict.fromkeys(_keys(queries.X), len(self.weights) - 1))
+        level = len(self.instruments[0]) - len(queries.instruments)
+        self.instruments.append(np.concatenate([np.zeros(level), queries.instruments]))  # a level has no instrument
+        self._round_of.update(dict.fromkeys(_keys(queries.X), len(self.instruments) - 1))
 
     def _keep(self, asked: Asked) -> Data:
         X, y = self.rows(asked.queries), asked.answers
@@ -132,4 +130,4 @@ class Answers:
 
 def _keys(queries: Array) -> list[bytes]:
     """Return by what queries are found again, although a box rounds them into the user's units and back."""
-    return [row.tobytes() for row in queries.round(PLACES) + 0.0]  # no negative zeros
+    return [row.tobytes() for row in queries.round(tuning.SAME_PLACES) + 0.0]  # no negative zeros

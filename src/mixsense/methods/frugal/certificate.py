@@ -33,7 +33,7 @@ def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: i
     """
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
-    steps = one_step(answers.data, winner, np.array(answers.weights), answers.stage)
+    steps = one_step(answers.data, winner, np.array(answers.instruments), answers.stage)
     # A budget is spent where it tells most, not where what was missed would show: all of the queries have to do then.
     bound = factor * typical_error(winner, steps if setup.instruments else one_step(answers.data, winner), setup.eta)
     if setup.promise == TYPICAL:

@@ -24,7 +24,7 @@ from mixsense.methods.frugal.sizes import expected_sparsity
 from mixsense.methods.frugal.steering import Queries
 from mixsense.methods.paper.exact_values import SURER, answers_to_see_all, miss
 from mixsense.problem import MOST_MODELS, Problem
-from mixsense.recovery import Recovery
+from mixsense.recovery import PROMISES, Recovery
 from mixsense.regression.exact import clusters, explained, shortest, sparsest
 from mixsense.regression.tuning import EXPLAINED, SPARE_ANSWERS
 from mixsense.rounds import Method
@@ -214,7 +214,7 @@ class _Search:
             status, beta = "single", np.repeat(beta, self.models or 1, axis=0)
             share = np.full(len(beta), 1 / len(beta))
         status = "uncertain" if warnings else status
-        sure = status in ("certified", "single")
+        sure = status in PROMISES
         given = setup.weights if setup.weights is not None and len(setup.weights) == len(beta) else None
         free = setup.free_weights and sure and len(known) > 1
         story = {"method": "frugal", "exact": sure, "models": len(known), "warnings": warnings}
@@ -247,7 +247,7 @@ class _Search:
 
 
 def order_of_exact(beta: Array, count: Index, setup: Setup) -> list[int]:
-    """Return the order in which all runs show the models, as `mixsense.methods.frugal.result.order_of_models`."""
+    """Return the order in which all runs show the models, as `mixsense.regression.told.order_of_models`."""
     order: list[int]
     if setup.weights is not None and len(setup.weights) == len(beta) and np.ptp(setup.weights):
         place = np.argsort(np.argsort(-setup.weights, kind="stable"), kind="stable")

@@ -60,4 +60,4 @@ def quieter(queries: Queries, beta: Array, snr: float | None) -> Queries:
     loudness = np.linalg.eigvalsh(along.T @ along / len(along)).max(initial=0.0)  # of the loudest direction
     if loudness <= snr:
         return queries
-    return Queries(queries.X + (math.sqrt(snr / loudness) - 1) * along @ U, np.zeros_like(queries.weight))
+    return Queries(queries.X + (math.sqrt(snr / loudness) - 1) * along @ U, np.zeros_like(queries.instruments))

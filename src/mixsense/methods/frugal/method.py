@@ -1,4 +1,4 @@
-"""The frugal method: a few Gaussian queries, then focused and steered ones, each asked once, in growing stages."""
+"""The frugal method: a few Gaussian queries, then focused and steered ones, nearly all asked once, in stages."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def frugal(
 
     Notes
     -----
-    1. Start: Gaussian queries, each asked once. Routes to first models: annealed EM with a lasso, and the second
-    moments of the answers (which see β² = −β¹). 2. Stages: each adds at most a fifth more answers, to queries focused
-    on the coordinates that seem to matter and steered so that their answers label themselves; all fits are renewed on
-    all answers, one model more and one model less are tried, and the held-out likelihood of each route is kept.
-    3. Finish: spike-and-slab EM, standard errors from the observed information of the mixture. 4. Checks: how many
-    models there are, and every way in which the world may differ that `model_checks` has a name for. Answers without
-    noise are exact equations: `mixsense.methods.frugal.exact`.
+    1. Start: Gaussian queries; of each round 8 % are asked twice, for a check. Routes to first models: annealed EM with
+    a lasso, and the second moments of the answers (which see β² = −β¹). 2. Stages: each adds 10 to 40 % more answers,
+    to queries focused on the coordinates that seem to matter and steered so that their answers label themselves; all
+    fits are renewed on all answers, one model more and one model less are tried, and the held-out likelihood of each
+    route is kept. 3. Finish: spike-and-slab EM, standard errors from the observed information of the mixture. 4.
+    Checks: how many models there are, and every way in which the world may differ that `model_checks` has a name for.
+    Answers without noise are exact equations: `mixsense.methods.frugal.exact`.
     """
     if not isinstance(steer, (bool, np.bool_)):
         raise InvalidInput(f"steer is {steer!r}: give True or False", steer=steer)

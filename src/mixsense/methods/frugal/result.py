@@ -19,12 +19,11 @@ from mixsense.methods.frugal.sizes import least_answers
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates, Expected
-from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
-from mixsense.regression.intervals import NORMAL_QUANTILE, intervals
-from mixsense.regression.likelihood import counted, one_a_group
+from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Rival
-from mixsense.regression.tuning import SUPPORT_PROBABILITY
+from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
+from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales.scale import Scale
 
 
@@ -221,55 +220,9 @@ def models_check(candidates: Candidates) -> Check:
     return Check("models", ahead, None, 0.0, what)
 
 
-def order_of_models(fit: Fit, setup: Expected) -> list[int]:
-    """Return the order of the models in which all runs show them, whichever a random start found first.
-
-    Shares that were given come in their order, estimated ones the largest first. Models with equal shares are ordered
-    by their coefficients where they differ most, the largest first.
-    """
-    given = (setup.weights, setup.sigmas)
-    if any(values is not None and np.ptp(values) for values in given):
-        return list(range(fit.L))
-    here = int(np.ptp(fit.beta, axis=0).argmax())
-    shares = fit.weights if setup.free_weights else np.zeros(fit.L)
-    order: list[int] = np.lexsort((-fit.beta[:, here], -shares)).tolist()
-    return order
-
-
-def shares_stderr(data: Data, fit: Fit) -> Array:
-    """Return the standard errors of estimated shares, (L,), from the information of the answers about them.
-
-    Notes
-    -----
-    A group of answers, or an answer that is alone, that came from model a with probability p_a has the score
-    p_a/w_a − p_L/w_L for the share w_a, with the last share as what is left. Groups that are labelled, G of them, give
-    √(w (1 − w)/G).
-    """
-    data = data.without_zeros
-    ratio = one_a_group(fit.explained(data).probability, data.group) / fit.weights
-    score = ratio[:, :-1] - ratio[:, -1:]
-    covariance = np.linalg.pinv(score.T @ counted(score, data.counts if data.group is None else None))
-    variance = np.append(np.diag(covariance), covariance.sum())
-    stderr: Array = np.sqrt(np.maximum(variance, 0.0))
-    return stderr
-
-
 def signal_to_noise(answers: Answers, fit: Fit) -> float:
     """Return the mean squared distance of two models' means over the noise, as the paper defines it, of all pairs."""
     X = answers.data.without_zeros.X
     means = X @ fit.beta.T
     pairs = fit.L / (fit.L - 1) * 2  # the mean square distance of two of L numbers is this many times their variance
     return pairs * float(means.var(axis=1).mean()) / fit.sigma**2 if len(X) else 0.0
-
-
-def answers_at_zero(fit: Fit, centre: Array) -> tuple[Array, Array]:
-    """Return each model's answer at x = 0, which is −centre in coded units, with its standard error: (L,) each."""
-    row = np.concatenate([[1.0], -centre])
-    model, place = fit.support
-    variance = (fit.variance * row**2).sum(axis=1)  # as if all coefficients were independent
-    for a in range(len(fit.beta)):
-        here = model == a
-        inside = row[place[here]]
-        variance[a] -= float(fit.variance[a, place[here]] @ inside**2)
-        variance[a] += float(inside @ fit.covariance[np.ix_(here, here)] @ inside)  # those that are in are not
-    return fit.beta @ row, np.sqrt(np.maximum(variance, 1e-300))

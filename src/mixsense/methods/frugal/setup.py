@@ -24,8 +24,6 @@ from mixsense.rounds import Method
 class Setup(Expected):
     """What is known before the first stage."""
 
-    columns: int
-    """Number of columns that the answers are linear in: n, and one more if the models have levels."""
     eta: float
     """Probability with which the error may exceed its bound."""
     promise: str
@@ -65,7 +63,6 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Met
         sigma = max(sigma, tuning.START_NOISE_OF_A_STEP * problem.scale.narrowest)
     rate = problem.k / n if problem.k else min(tuning.LARGEST_GUESSED_RATE, expected_sparsity(n) / n)
     return Setup(
-        columns=columns,
         eta=problem.eta,
         promise=problem.promise,
         instruments=problem.gamma is not None,

@@ -53,7 +53,7 @@ def least_answers(n: int) -> int:
 def next_size(N: int, left: int, bound: float, gamma: float | None, least: int = 0) -> int:
     """Return how many answers the next stage takes, of `left` in the budget; a certificate takes `least` of them.
 
-    This many that the bound, which falls like 1/√N, may reach γ, but not too many at once.
+    As many as may bring the bound, which falls like 1/√N, down to γ, but not too many at once.
 
     Examples
     --------

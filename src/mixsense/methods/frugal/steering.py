@@ -19,18 +19,13 @@ from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.regression.fit import Fit
 
-# Midpoints of twelve equally probable parts of |N(0, 1)|.
-_HALF_NORMAL = np.array(
-    [0.0522, 0.1573, 0.2641, 0.3741, 0.4888, 0.6103, 0.7416, 0.8871, 1.0545, 1.2582, 1.5341, 2.0368]
-)
-
 
 class Queries(NamedTuple):
     """What a stage asks."""
 
     X: Array
     """(q, n), the queries."""
-    weight: Array
+    instruments: Array
     """(n,), what makes an instrument of each entry: times the query, its covariance with the query depends on no
     answer. 0 where there is none."""
 
@@ -205,7 +200,7 @@ def steer(
     for floor, share in product([part * energy for part in floors], tuning.FOCUS_SHARES):
         rest = (energy - floor) * n
         variance = floor + focus(chance, share * rest)
-        natural = _HALF_NORMAL * math.sqrt(float(variance @ delta**2))  # |⟨x, delta⟩| without a push
+        natural = np.array(tuning.HALF_NORMAL) * math.sqrt(float(variance @ delta**2))  # |⟨x, delta⟩| without a push
         reach = _reach(natural, (1 - share) * rest * gap2, tuning.LABELLING_SEPARATION * sigma / math.sqrt(block))
         s2 = (np.maximum(natural, reach) / sigma) ** 2
         if block > 1:

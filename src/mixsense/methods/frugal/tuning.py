@@ -101,7 +101,7 @@ START_SHARE_WITH_GAMMA = 0.75
 """With a precision to reach, the start takes this share of the first batch: the stages decide how many are enough.
 Taste: introduced together with other changes that let runs stop sooner; the value was never swept."""
 STAGE_GROWTH = 0.2
-"""A stage adds at most this share of the answers so far.
+"""A stage adds this share of the answers so far where no bound says how many are missing.
 Swept: chosen among a few settings on seeds 0 to 39 of benchmarks/frugal.py, together with `FOCUS_SHARES`."""
 LARGEST_STAGE_GROWTH = 2 * STAGE_GROWTH
 """Where the bound is far from γ, a stage adds this share of the answers so far. Taste: few looks at the bound are worth
@@ -230,10 +230,6 @@ BEYOND_DOUBT = 0.99
 """Coefficients more probable than this to be non-zero have the error that their standard error says; all others count
 in the estimate of what was not found.
 Swept: as in the prototype of the bound for any vectors, on seeds from 60,000 on; 0.5 was wrong in 2 of 9 runs."""
-INSIDE_QUANTILE = 2.8
-"""The squared error of what is beyond doubt is at most Σ s² + this · √Σ s⁴ in 19 runs of 20, s the standard errors.
-Derived: for 5 and 10 equal ones the quantile of χ² is 2.71 and 2.62 such roots above its mean, for 3 unequal ones more.
-"""
 LOOK_SHARE_OF_ETA = 0.7
 """Each look at the bound for any vectors may be wrong with this share of η.
 Swept: of 0.5, 0.7 and 1 on seeds from 60,000 on, where a dense tail keeps the error just above γ for ever: 4, 5 and 11
@@ -256,3 +252,7 @@ SIGNIFICANT_ERRORS = 5.0
 Taste: never swept. It holds for the offset of the answers to x = 0, and for the level of a box at x = 0."""
 LEAST_ANSWERS_FOR_OFFSET = 3
 """With fewer answers than this to x = 0, their offset is not looked at. Taste: never swept."""
+SAME_PLACES = 9
+"""Two queries are the same if they agree to this many places. Taste: far beyond what is drawn twice."""
+HALF_NORMAL = (0.0522, 0.1573, 0.2641, 0.3741, 0.4888, 0.6103, 0.7416, 0.8871, 1.0545, 1.2582, 1.5341, 2.0368)
+"""Midpoints of twelve equally probable parts of |N(0, 1)|. An approximation: sums over them stand for integrals."""

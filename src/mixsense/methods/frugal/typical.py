@@ -17,7 +17,7 @@ from mixsense.regression.fit import Fit
 from mixsense.regression.one_step import OneStep
 
 
-def typical_error(fit: Fit, steps: OneStep, eta: float, draws: int = tuning.BOUND_DRAWS) -> float:
+def typical_error(fit: Fit, steps: OneStep, eta: float) -> float:
     """Return the posterior 1 − η quantile of the worst model's ℓ2 error.
 
     Parameters
@@ -28,10 +28,12 @@ def typical_error(fit: Fit, steps: OneStep, eta: float, draws: int = tuning.BOUN
         Their steps to the unpenalised estimates, from all that was asked.
     eta : float
         Probability with which the error may be larger.
-    draws : int
-        Sweeps of the Gibbs sampler that count; its seed is fixed.
+
+    Notes
+    -----
+    Drawn by a Gibbs sampler, whose seed is fixed.
     """
-    rng = np.random.default_rng(0)
+    rng, draws = np.random.default_rng(0), tuning.BOUND_DRAWS
     total = np.stack([_found(fit, a, draws, rng) for a in range(fit.L)], axis=1)  # (draws, L)
     rest = (fit.inclusion < tuning.BEYOND_DOUBT) & np.isfinite(steps.spread)
     model, _ = np.nonzero(rest)

@@ -21,16 +21,16 @@ from mixsense.regression.one_step import OneStep
 class Unseen(NamedTuple):
     """What the answers say about the squared error of each model."""
 
-    inside: Array
-    """(L,), of the coefficients that are beyond doubt: the sum of their squared standard errors."""
-    inside_noise: Array
-    """(L,), how much larger than that sum it is in one run of twenty."""
+    inside_variance: Array
+    """(L,), typical squared standard error of a coefficient that is beyond doubt."""
+    inside_number: Array
+    """(L,), how many they are, as if all had that standard error."""
     outside: Array
-    """(L,), an unbiased estimate of that of all other coefficients; it may be negative."""
+    """(L,), an unbiased estimate of the squared error of all other coefficients; it may be negative."""
     variance: Array
     """(L,), typical variance of one of their steps."""
     number: Array
-    """(L,), how many they are."""
+    """(L,), how many they are, as if all steps had that variance."""
 
 
 def unseen(fit: Fit, steps: OneStep, level: bool) -> Unseen:
@@ -54,15 +54,19 @@ def unseen(fit: Fit, steps: OneStep, level: bool) -> Unseen:
     sure[:, 0] |= level
     out, V = ~sure, steps.spread
     selected = np.where(fit.beta != 0, fit.variance, 0.0)
-    squares = np.where(sure, fit.stderr**2, 0.0)
-    count = out.sum(axis=1)
     return Unseen(
-        inside=squares.sum(axis=1),
-        inside_noise=tuning.INSIDE_QUANTILE * np.sqrt((squares**2).sum(axis=1)),
-        outside=np.where(out, steps.step**2 - V + 2 * selected, 0.0).sum(axis=1),
-        variance=np.sqrt(np.where(out, V * V, 0.0).sum(axis=1) / np.maximum(count, 1)),
-        number=count,
+        *_as_equal(np.where(sure, fit.stderr**2, 0.0)),
+        np.where(out, steps.step**2 - V + 2 * selected, 0.0).sum(axis=1),
+        *_as_equal(np.where(out, V, 0.0)),
     )
+
+
+def _as_equal(variances: Array) -> tuple[Array, Array]:
+    """Return one variance a row and a number of them that have together the same first two moments (Satterthwaite)."""
+    first, second = variances.sum(axis=1), (variances**2).sum(axis=1)
+    known = np.isfinite(first)
+    one = np.divide(second, first, out=np.where(known, 0.0, np.inf), where=known & (first > 0))
+    return one, np.divide(first, one, out=np.where(known, 0.0, 1.0), where=known & (one > 0))
 
 
 def bound_for_any(found: Unseen, eta: float, factor: float) -> float:
@@ -79,19 +83,21 @@ def bound_for_any(found: Unseen, eta: float, factor: float) -> float:
 
     Notes
     -----
-    If the coefficients outside have the squared error g, then (outside + m v)/v is about noncentral χ² with m degrees
-    of freedom and noncentrality g/v: the bound is the largest g for which so small a value has probability η.
+    The squared error inside is about χ², and is taken as large as it is with probability η. If the coefficients outside
+    have the squared error g, then (outside + m v)/v is about noncentral χ² with m degrees of freedom and noncentrality
+    g/v: the bound is the largest g for which so small a value has probability η.
     """
+    from scipy.special import chdtri
+
     squares = [
-        inside * factor**2 + noise + v * noncentrality(outside / v + count, count, eta)
-        if count
-        else inside * factor**2 + noise
-        for inside, noise, outside, v, count in zip(*(part.tolist() for part in found), strict=True)
+        (factor**2 * w * chdtri(inside, eta) if inside else 0.0)
+        + (v * noncentrality(outside / v + count, count, eta) if count else 0.0)
+        for w, inside, outside, v, count in zip(*(part.tolist() for part in found), strict=True)
     ]
     return math.sqrt(max(squares)) if np.isfinite(squares).all() else math.inf
 
 
-def noncentrality(value: float, count: int, eta: float) -> float:
+def noncentrality(value: float, count: float, eta: float) -> float:
     """Return the largest noncentrality of χ² (`count` degrees of freedom) at which a smaller value is likelier than η.
 
     Examples
@@ -99,14 +105,8 @@ def noncentrality(value: float, count: int, eta: float) -> float:
     >>> noncentrality(50.0, 50, 0.05) > 0, noncentrality(20.0, 50, 0.05)
     (True, 0.0)
     """
-    from scipy.special import chndtr
+    from scipy.special import chndtr, chndtrinc
 
     if not count or value <= 0 or chndtr(value, count, 0.0) <= eta:
         return 0.0
-    low, high = 0.0, max(value, 1.0)
-    while chndtr(value, count, high) > eta:
-        high *= 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if chndtr(value, count, middle) > eta else (low, middle)
-    return high
+    return float(chndtrinc(value, count, eta))

@@ -109,7 +109,7 @@ def outlier_check(data: Data, fit: Fit) -> Check:
     """Check the share of answers that are far from every model; where lapses are part of the model, they may be."""
     share = 0.0 if isinstance(fit.scale, Lapses) else outlier_share(data, fit)
     most = max(tuning.LARGEST_OUTLIER_SHARE, tuning.FEWEST_OUTLIERS / max(len(data.y), 1))
-    what = f"{100 * share:.1f} % of the answers are far from {'all vectors' if fit.L > 1 else 'the vector'}"
+    what = f"{100 * share:.1f} % of the answers are far from {'all models' if fit.L > 1 else 'the model'}"
     return Check("outliers", share, None, most, what)
 
 
@@ -178,6 +178,10 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
             column = int(place.estimated[1][which // points]) - level
             of = f"the coefficient of {names[column]}" if column >= 0 else "the level of a model"
         return f"{of} {'change' if of == 'the shares' else 'changes'} after about {after} answers"
+    if name == "own coefficients":
+        return f"respondents who share a model differ in what {names[columns[which] - level]} means to them"
+    if name == "order in a group":
+        return f"the answers of a respondent {('rise or fall', 'shrink or grow')[which]} from the first to the last"
     if name == "gate":
         return f"which model answers depends on {names[columns[which % len(columns)] - level]}: a routing rule"
     if name == "bend":
@@ -191,6 +195,7 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
 
 
 WORDS = {
+    "own levels": "respondents who share a model have levels of their own",
     "sigma by model": "the models have noise of different size",
     "skewness": "the noise is skewed",
     "offset": "all answers are shifted: there is a constant",

@@ -14,6 +14,7 @@ import numpy as np
 from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.views import View
+from mixsense.regression.likelihood import of_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,60 @@ def sigma(view: View, place: Place) -> Array:
     return total
 
 
+def own_levels(view: View, place: Place) -> Array:
+    """Let those who share a model have levels of their own."""
+    return _between_groups(view, np.ones((len(view.X), 1)))
+
+
+def own_coefficients(view: View, place: Place) -> Array:
+    """Let those who share a model have coefficients of their own."""
+    return _between_groups(view, view.X[:, place.columns])
+
+
+def _between_groups(view: View, A: Array) -> Array:
+    """Let each group add to its answers A times a number of its own, of which the variance is the parameter.
+
+    The score is the sum over the pairs of answers of a group: each answer has half of those that it is in.
+    """
+    if view.group is None or len(np.unique(view.group)) == len(view.group):
+        return np.zeros((len(A), 0))
+    total = np.zeros_like(A)
+    for a in range(view.P.shape[1]):
+        own = (view.residual[:, a] / view.sigma[a] ** 2)[:, None] * A
+        total += view.P[:, [a]] * own * (of_groups(own, view.group)[view.group] - own) / 2
+    return total
+
+
+def order_in_group(view: View, place: Place) -> Array:
+    """Let the answers rise or shrink from the first to the last of a group: learning, or fatigue."""
+    if view.group is None:
+        return np.zeros((len(view.X), 0))
+    rank = _place_in_group(view.group)[:, None]
+    middle = float(view.mean.mean())
+    return np.column_stack([view.slope * rank, (view.slopes * (view.mean - middle)).sum(axis=1, keepdims=True) * rank])
+
+
+def _place_in_group(group: Index) -> Array:
+    """Return the place of each answer in its group, from −1/2 for the first to 1/2 for the last; 0 of one alone.
+
+    Examples
+    --------
+    >>> _place_in_group(np.array([0, 1, 0, 0, 2]))
+    array([-0.5,  0. ,  0. ,  0.5,  0. ])
+    """
+    size = np.bincount(group)[group]
+    order = np.argsort(group, kind="stable")
+    first = np.r_[0, np.cumsum(np.bincount(group))[:-1]]
+    rank = np.empty(len(group))
+    rank[order] = np.arange(len(group)) - first[group[order]]
+    found: Array = np.where(size > 1, rank / np.maximum(size - 1, 1) - 0.5, 0.0)
+    return found
+
+
 EXTENSIONS: dict[str, Extension] = {
+    "own levels": own_levels,
+    "own coefficients": own_coefficients,
+    "order in a group": order_in_group,
     "drift of the level": level_drift,
     "drift of the shares": share_drift,
     "drift of the coefficients": coefficient_drift,
@@ -129,5 +183,7 @@ EXTENSIONS: dict[str, Extension] = {
     "sigma": sigma,
 }
 
+BETWEEN_GROUPS = ("own levels", "own coefficients")
+"""What those who share a model may differ in."""
 GIVEN = ["shares", "sigma"]
 """What the user may have given."""

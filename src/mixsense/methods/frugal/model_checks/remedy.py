@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values
 from mixsense.methods.frugal.model_checks.values import rounding_step
 from mixsense.methods.frugal.model_checks.wording import failed
@@ -15,9 +16,6 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.scales.probability import Probability
 from mixsense.scales.rating import Rating
-
-LOGIT_SLOPE = 4
-"""Derived: the logit's slope at 1/2."""
 
 
 class _Option(NamedTuple):
@@ -62,7 +60,7 @@ def try_remedy(
     if option is None:
         return None
     # Where the value is a logit, its slope is 4 in the middle of the answers: the search begins with larger models.
-    larger = LOGIT_SLOPE if isinstance(option.data.scale, Probability) else 1.0
+    larger = tuning.LOGIT_SLOPE if isinstance(option.data.scale, Probability) else 1.0
     em = climb(
         option.data,
         larger * fit.beta,

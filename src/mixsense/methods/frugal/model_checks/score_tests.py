@@ -127,17 +127,17 @@ def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
 
 
 def normalised(z: Array, skewness: Array, kurtosis: Array) -> Array:
-    """Return standardised sums as normal numbers: the expansion of Cornish and Fisher, as far as it goes.
+    """Return standardised sums as normal numbers: the expansion of Cornish and Fisher where it weakens them.
 
     Examples
     --------
     >>> normalised(np.array([3.0, -3.0]), np.array([0.3, 0.3]), np.array([0.0, 0.0])).round(2)
-    array([ 2.82, -3.62])
+    array([ 2.82, -3.  ])
     """
     by_skewness = -skewness / 6 * (z * z - 1) + skewness**2 / 36 * (4 * z**3 - 7 * z)
     moved = np.sign(z) * (z + by_skewness - kurtosis / 24 * (z**3 - 3 * z))
-    # Far out the expansion turns round: half of the statistic is kept, and no more than one and a half of it.
-    found: Array = np.sign(z) * np.clip(moved, 0.5 * np.abs(z), 1.5 * np.abs(z))
+    # Far out the expansion turns round: half of the statistic is kept, and it never becomes more than it was.
+    found: Array = np.sign(z) * np.clip(moved, 0.5 * np.abs(z), np.abs(z))
     return found
 
 

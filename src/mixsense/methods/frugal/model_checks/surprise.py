@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from mixsense.arrays import Array
@@ -11,6 +9,7 @@ from mixsense.methods.frugal.model_checks import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import one_a_group
+from mixsense.regression.uniformity import uniform_p_value
 from mixsense.scales.lapses import Lapses
 
 
@@ -43,22 +42,6 @@ def _predictive_sd(X: Array, fit: Fit) -> Array:
     """Return the standard deviation of an answer around each model, (N, L), the fit's own uncertainty included."""
     sd: Array = np.sqrt(np.square(fit.noise) + (X * X) @ fit.variance.T)
     return sd
-
-
-def uniform_p_value(u: Array) -> float:
-    """Return the p-value of the Kolmogorov–Smirnov test of uniformity.
-
-    Examples
-    --------
-    >>> uniform_p_value((np.arange(100) + 0.5) / 100), uniform_p_value(np.full(100, 0.5)) < 1e-6
-    (1.0, True)
-    """
-    from scipy.special import kolmogorov
-
-    m = len(u)
-    u, i = np.sort(u), np.arange(1, m + 1)
-    distance = max(float((i / m - u).max()), float((u - (i - 1) / m).max()))
-    return float(kolmogorov(math.sqrt(m) * distance))
 
 
 def outlier_share(data: Data, fit: Fit) -> float:

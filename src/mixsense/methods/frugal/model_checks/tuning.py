@@ -82,3 +82,5 @@ LARGEST_OUTLIER_SHARE = 0.002
 """A larger share of outliers than this is no accident. Taste: never swept."""
 FEWEST_OUTLIERS = 3
 """Up to this many outliers are no reason for a warning, whatever their share. Taste: never swept."""
+LOGIT_SLOPE = 4
+"""The noise of probabilities is this many times as large in logits. Derived: the logit's slope at 1/2."""

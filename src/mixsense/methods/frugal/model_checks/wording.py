@@ -12,10 +12,15 @@ _BLOCK = "answers from one caller are linked: ask one query of each caller, or u
 _DRIFT = "ask within a shorter time, or run again: what was answered before and after is not the same"
 _LINEAR = "the answers are not linear in the features: add the products or squares as features, or shrink the box"
 
+_PEOPLE = "take one answer of each respondent, so that what is their own is part of the noise"
+
 REMEDIES = {
+    "own levels": _PEOPLE,
+    "own coefficients": _PEOPLE,
     "drift of the level": _DRIFT,
     "drift of the shares": _DRIFT,
     "drift of the coefficients": _DRIFT,
+    "order in a group": "ask fewer queries of each respondent",
     "linked": _BLOCK,
     "gate": "the model is chosen by the query: ask each side of the rule by itself",
     "repeats": "the model is chosen by the query, or answers are cached: ask new queries, or another way of asking",
