@@ -79,6 +79,15 @@ def test_probabilities_are_there_after_a_fit_with_groups_only(fitted):
     assert without.responsibilities(X, Y).shape == (400, 2)
 
 
+@pytest.mark.parametrize("label", [None, "", "NA", np.nan])
+def test_nothing_is_known_of_whoever_has_no_label(label):
+    labels = [label if person % 2 else person for person in PEOPLE.tolist()]
+    model = ms.SparseMixtureRegressor().fit(X, Y, groups=labels)
+    assert [*model.groups_] == [*range(0, 80, 2)]
+    assert np.allclose(model.predict_proba(X[:2], groups=[label] * 2), model.weights_)
+    assert np.allclose(model.predict_proba(X[:1], groups=[label], given=(X[:1], Y[:1], [label])), model.weights_)
+
+
 def test_weights_are_how_often_a_row_counts():
     times = RNG.integers(0, 3, 400)
     repeated = ms.SparseMixtureRegressor().fit(X.repeat(times, 0), Y.repeat(times))

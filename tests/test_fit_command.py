@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import mixsense as ms
+from mixsense.fitting import tuning
 from mixsense.fitting.files import read_file
+from study_cases import one_line
 
 
 def run(folder, *arguments):
@@ -66,16 +71,92 @@ def test_empty_cells_are_missing(tmp_path):
     assert table.groups == ["ann", None, "bob", "bob"]
 
 
+def test_csv_is_read_as_spreadsheets_write_it(tmp_path):
+    expected = np.array([[1.5, 2.0], [-3.0, 4.25]])
+    for name, content in {
+        "mac": "a;b;y\r1,5;2;6\r-3;4,25;7,5\r",
+        "quoted": '"a, b, c";"d, e";y\r\n1,5;2;6\r\n\r\n-3;4,25;7,5\r\n',
+        "marked": "\ufeffy\ta\tb\n6\t1.5\t2\n7.5\t-3\t4,25",
+    }.items():
+        (tmp_path / f"{name}.csv").write_bytes(content.encode())
+        table = read_file(tmp_path / f"{name}.csv", "y")
+        assert (np.array_equal(table.X, expected), table.y.tolist()) == (True, [6.0, 7.5])
+    assert read_file(tmp_path / "quoted.csv", "y").names == ("a, b, c", "d, e")
+
+
+def test_parquet_has_missing_cells_and_texts_that_are_numbers(tmp_path):
+    who = pa.array([" ann ", "", None, "ann"])
+    columns = {"x": ["1.5", None, " ", "2"], "y": pa.array([1, 2, 3, 4]), "who": who, "note": [b"\xff"] * 4}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    table = read_file(tmp_path / "a.parquet", "y", "who", ["x"])
+    assert np.array_equal(table.X[:, 0], [1.5, np.nan, np.nan, 2.0], equal_nan=True)
+    assert (table.y.tolist(), table.groups) == ([1, 2, 3, 4], ["ann", None, None, "ann"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"x": pa.array([2**60, 1], pa.timestamp("us")), "y": [1.0, 2.0]}, "column 'x': it cannot be read ("),
+        ({"x": [1.0, 2.0], "y": pa.array([2**60, 1], pa.timestamp("us"))}, "column 'y': it cannot be read ("),
+        ({"x": [[1.0], [2.0]], "y": [1.0, 2.0]}, "row 1, column 'x': [1.0] is no number"),
+        ({"x": ["1", "1_000"], "y": [1.0, 2.0]}, "row 2, column 'x': '1_000' is no number"),
+        ({"y": [1.0, 2.0]}, "has no column that the answers could depend on"),
+        ({"x": "not UTF-8", "y": [1.0, 2.0]}, "column 'x': it cannot be read ('utf-8' codec"),
+    ],
+)
+def test_a_parquet_file_that_cannot_be_read_is_one_line(tmp_path, columns, message):
+    if columns.get("x") == "not UTF-8":
+        raw = pa.Array.from_buffers(
+            pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"\xff\xfe")]
+        )
+        columns = {**columns, "x": raw}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    with pytest.raises(ms.InvalidInput) as caught:
+        read_file(tmp_path / "a.parquet", "y")
+    assert message in one_line(caught.value)
+
+
+def test_a_file_with_too_many_rows_is_refused_before_they_are_read(tmp_path, monkeypatch):
+    schema = pa.schema([("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64())])
+    part = pa.table({name: pa.array(np.ones(10**6)) for name in "xyz"})
+    with pq.ParquetWriter(tmp_path / "a.parquet", schema) as writer:
+        for _ in range(18):
+            writer.write_table(part)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *_, **__: pytest.fail("rows were read"))
+    with pytest.raises(
+        ms.InvalidInput, match=r"has 18,000,000 rows or more of 3 columns .* 16,666,666 are read"
+    ) as caught:
+        read_file(tmp_path / "a.parquet", "y")
+    one_line(caught.value)
+    monkeypatch.undo()
+    monkeypatch.setattr(tuning, "MOST_CELLS", 8)
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,2\n" * 5)
+    with pytest.raises(ms.InvalidInput, match=r"has 5 rows or more of 2 columns .* 4 are read"):
+        read_file(tmp_path / "a.csv", "y")
+    monkeypatch.setattr(tuning, "MOST_BYTES", 8)
+    with pytest.raises(ms.InvalidInput, match="has 24 bytes, and may have 8"):
+        read_file(tmp_path / "a.csv", "y")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["tea.csv", "--answer", "milk", "--columns", "milk,price"], "column 'milk' is the answer: name each column"),
+        (["tea.csv", "--answer", "milk", "--group", "milk"], "column 'milk' is the answer: name each column once"),
+        (["tea.csv", "--answer", "milk", "--columns", "price,price"], "column 'price' is among the columns already"),
+        (["tens.csv", "--answer", "y"], "tens.csv, line 3, column 'x': '1_000' is no number"),
+        (["tens.csv", "--answer", "x"], "tens.csv, line 3, column 'x': '1_000' is no number"),
+        (["wide.csv", "--answer", "y"], "column 'x' of X has 1e+308, and its largest number must be between 1e-40"),
+        (["high.csv", "--answer", "y"], "y has -1e+100, and its largest number must be between 1e-40 and 1e+40 or 0"),
+        (["head.csv", "--answer", "y"], "there are 0 samples: give at least 2 rows"),
+        (["pipe.csv", "--answer", "y"], "pipe.csv cannot be read (it is not a regular file)"),
         (["no.csv", "--answer", "y"], "no.csv cannot be read (there is no such file)"),
         (["tea.txt", "--answer", "y"], "tea.txt is neither CSV nor Parquet"),
         (["tea.csv", "--answer", "rating"], "tea.csv has no column 'rating': it has 'strength', 'temperature'"),
         (["tea.csv", "--answer", "liking", "--columns", "milk,beer"], "tea.csv has no column 'beer'"),
         (["tea.csv", "--answer", "liking", "--columns", "milk,,"], "--columns is 'milk,,'"),
-        (["text.csv", "--answer", "y"], "text.csv, column 'x', row 2: 'green' is no number"),
-        (["torn.csv", "--answer", "y"], "torn.csv, row 1: 1 cells under 2 columns"),
+        (["text.csv", "--answer", "y"], "text.csv, line 3, column 'x': 'green' is no number"),
+        (["torn.csv", "--answer", "y"], "torn.csv, line 2: 1 cells under 2 columns"),
         (["twice.csv", "--answer", "y"], "twice.csv has two columns 'x'"),
         (["bad.parquet", "--answer", "y"], "bad.parquet is not a Parquet file"),
         (["tea.csv", "--answer", "liking", "--out", "tea.csv"], "--out and --data are both tea.csv"),
@@ -86,6 +167,11 @@ def test_a_mistake_is_one_line_and_code_2(folder, arguments, message):
     (folder / "tea.txt").write_text("x")
     (folder / "text.csv").write_text("x,y\n1,2\ngreen,3\n")
     (folder / "torn.csv").write_text("x,y\n1\n")
+    (folder / "tens.csv").write_text("x,y\n1,2\n1_000,3\n")
+    (folder / "wide.csv").write_text("x,y\n1,2\n1e308,3\n2,4\n")
+    (folder / "high.csv").write_text("x,y\n1,2\n1,3\n2,-1e100\n")
+    (folder / "head.csv").write_text("x,y\n")
+    (folder / "pipe.csv").exists() or os.mkfifo(folder / "pipe.csv")
     (folder / "twice.csv").write_text("x,x,y\n1,2,3\n")
     (folder / "bad.parquet").write_text("nothing")
     done = run(folder, *arguments)
@@ -103,6 +189,10 @@ def test_codes_tell_a_single_model_and_an_uncertain_one(tmp_path):
     done = run(tmp_path, "odd.csv", "--answer", "y")
     assert done.returncode == 8
     assert "warning: the columns 'a', 'd' depend on each other" in done.stdout
+    assert [line.split()[:2] for line in done.stdout.splitlines() if "(collinear)" in line] == [
+        ["a", "(collinear)"],
+        ["d", "(collinear)"],
+    ]
 
 
 def test_one_column_is_drawn_with_its_lines(tmp_path):

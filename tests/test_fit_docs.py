@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 PAGE = (Path(__file__).parent.parent / "docs" / "fit.md").read_text(encoding="utf-8")
 
 
-def test_the_examples_of_the_page_run_and_print_what_it_shows():
+def test_the_examples_of_the_page_run_and_print_what_it_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     first, *rest = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     shown = re.search(r"```\n\n```\n(.*?)```", PAGE, re.S)[1]
     printed, scope = io.StringIO(), {}
@@ -19,5 +23,8 @@ def test_the_examples_of_the_page_run_and_print_what_it_shows():
     assert printed.getvalue() == shown
     for code in rest:
         exec(compile(code, "fit.md", "exec"), scope)
+    command = shlex.split(re.search(r"^\$ mixsense (fit .*)$", PAGE, re.M)[1])
+    done = subprocess.run([sys.executable, "-m", "mixsense", *command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, shown), done.stderr
     assert scope["who"].shape == (1000, 3)
     assert scope["model"].n_models_ == 3

@@ -102,6 +102,35 @@ def test_answers_of_a_group_label_each_other():
     assert max(agree, 1 - agree) > 0.9
 
 
+@pytest.mark.parametrize("size", [1e38, 1e-38])
+def test_numbers_of_any_usable_size_are_fitted(size):
+    """Nothing warns, which would be an error here."""
+    X, y, _ = mixed(120)
+    assert np.abs(ms.fit(X, size * y, intercept=True).vectors / size).max() == pytest.approx(3, abs=0.3)
+    X[-1, 0], y[-1] = 1e38, 1e39  # as a broken sensor writes them
+    assert ms.fit(X, y, intercept=True).queries == 120
+
+
+@pytest.mark.parametrize("size", [1e41, 1e100, 1e308, 1e-41, 1e-300])
+def test_numbers_beyond_all_use_are_one_line(size):
+    X, y, _ = mixed(120)
+    for column in (0, 1):
+        wrong = X.copy()
+        wrong[:, column] *= size / np.abs(X[:, column]).max()
+        with pytest.raises(ms.InvalidInput, match=f"column {column} of X has .*, and its largest number must be"):
+            ms.fit(wrong, y)
+    with pytest.raises(ms.InvalidInput, match=r"y has .*: give it in other units"):
+        ms.fit(X, y / np.abs(y).max() * size)
+
+
+@pytest.mark.parametrize("label", ["", " ", None, np.nan])
+def test_strangers_without_a_label_are_not_one_group(label):
+    X, y, _ = mixed(120)
+    r, alone = ms.fit(X, y, groups=[label] * 120), ms.fit(X, y)
+    assert len(alone.vectors) == 2
+    assert np.array_equal(r.vectors, alone.vectors)
+
+
 def test_each_model_has_its_own_noise_if_the_answers_ask_for_it():
     X, y, _ = mixed(800, sigma=(0.2, 1.0))
     r = ms.fit(X, y)
@@ -303,3 +332,40 @@ def test_columns_are_scaled_and_brought_back():
 def test_dependence_needs_as_many_rows_as_columns():
     assert dependent(np.ones((2, 3))) == []
     assert dependent(np.random.default_rng(0).standard_normal((50, 3))) == []
+
+
+def answers_of_people(seed, own_level=0.0, own_slope=0.0):
+    """800 answers of 100 people of two kinds, who may have a level or a slope of their own."""
+    rng = np.random.default_rng([seed, 5])
+    person = np.repeat(np.arange(100), 8)
+    kind = rng.integers(2, size=100)[person]
+    X = rng.uniform(-1, 1, (800, 5))
+    beta = np.array([[2.0, 0.5, 0.0, -0.3, 0.0], [0.0, 1.7, 0.0, 0.5, 1.0]])
+    y = 1 + (X * beta[kind]).sum(axis=1) + 0.7 * rng.standard_normal(800) + own_level * rng.standard_normal(100)[person]
+    return X, y + own_slope * X[:, 2] * rng.standard_normal(100)[person], person
+
+
+def test_people_who_share_a_model_and_differ_are_seen():
+    """A level of 0.7, as large as the noise, is 28 pairs of answers a person with a correlation of 1/2: 26 errors."""
+    for given, name in (({"own_level": 0.7}, "own levels"), ({"own_slope": 1.4}, "own coefficients")):
+        X, y, person = answers_of_people(1, **given)
+        r = ms.fit(X, y, groups=person, intercept=True, models=2)
+        assert r.status == "uncertain"
+        assert any(name in each for each in r.diagnostics["warnings"]), r.diagnostics["warnings"]
+
+
+def test_people_who_are_alike_raise_no_alarm():
+    """Two checks at 0.0015: of six tables one fails with probability 2 %."""
+    for seed in range(6):
+        X, y, person = answers_of_people(seed)
+        assert ms.fit(X, y, groups=person, intercept=True).status == "budget"
+
+
+def test_four_models_with_unequal_shares_are_counted():
+    """Two models that stand for four are a place from which three are not found: each number has its own search."""
+    rng = np.random.default_rng(0)
+    truth = ms.random_models(4, 50, 5, 5.0, seed=0)
+    X, own = rng.standard_normal((1200, 50)), rng.choice(4, 1200, p=(0.4, 0.3, 0.2, 0.1))
+    r = ms.fit(X, np.einsum("ij,ij->i", X, truth[own]) + 0.01 * rng.standard_normal(1200))
+    assert len(r.vectors) == 4
+    assert ms.match_error(r.vectors, truth) < 0.01

@@ -62,6 +62,18 @@ def test_groups_are_labels_of_any_kind_and_nobody_shares_a_missing_one():
     assert as_groups(pd.Series(["b", "a", "b"]), 3).tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize(
+    "label", [None, "", "  ", "NA", "None", b"", np.nan, np.str_("nan"), np.datetime64("NaT"), pd.NA, pd.NaT]
+)
+def test_what_is_missing_names_no_group(label):
+    assert as_groups([label, "ann", label, "ann"], 4).tolist() == [0, 1, 2, 1]
+    assert as_groups(np.array([label, "ann", label], dtype=object), 3).tolist() == [0, 1, 2]
+
+
+def test_what_is_small_names_a_group():
+    assert as_groups([0, False, "0", b"0", "x", 0], 6).tolist() == [0, 0, 1, 2, 3, 0]
+
+
 @pytest.mark.parametrize("groups", [5, [[1], [2]], ["a"]])
 def test_what_are_no_groups_is_one_line(groups):
     with pytest.raises(ms.InvalidInput, match="groups"):

@@ -11,6 +11,7 @@ from mixsense.arrays import Array
 from mixsense.checks import require
 from mixsense.errors import InvalidInput
 from mixsense.fitting.fit import fit_table
+from mixsense.frames import is_missing
 from mixsense.problem import DEFAULTS
 from mixsense.recovery import Recovery
 
@@ -213,7 +214,7 @@ class SparseMixtureRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         labels = _labels(groups)
         if len(labels) != count:
             raise InvalidInput(f"groups has {len(labels)} labels for {count} rows: give one for each")
-        return np.stack([known.get(label, self.weights_) for label in labels])
+        return np.stack([self.weights_ if is_missing(label) else known.get(label, self.weights_) for label in labels])
 
     def _seed(self) -> Any:
         state = self.random_state
@@ -232,4 +233,6 @@ def _labels(groups: Any) -> list[Any]:
 
 
 def _by_label(groups: Any, probabilities: Array) -> dict[Any, Array]:
-    return dict(zip(_labels(groups), probabilities, strict=True))
+    """Return what is known of each group; a missing label is nobody, of whom nothing is known."""
+    pairs = zip(_labels(groups), probabilities, strict=True)
+    return {label: known for label, known in pairs if not is_missing(label)}

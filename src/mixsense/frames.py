@@ -13,6 +13,8 @@ from mixsense.errors import InvalidInput
 
 NUMBER_KINDS = "biuf"
 """Kinds of NumPy's dtypes that are numbers; True and False are 1 and 0 in a table."""
+MISSING = ("", "na", "n/a", "nan", "nat", "<na>", "null", "none", ".")
+"""Texts that stand for a missing value, in any case of letters: what programs write where there is none."""
 
 
 @runtime_checkable
@@ -93,13 +95,32 @@ def as_column(name: str, y: Any, length: int) -> Array:
     return found
 
 
-def as_groups(groups: Any, length: int) -> Index:
-    """Return the group of each row as a number from 0 on; whatever can be told apart names a group, None is nobody.
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for none: None, NaN, pandas' NA, blank text, or a text that programs write for it.
 
     Examples
     --------
-    >>> as_groups(["ann", "bob", "ann", None, None], 5)
-    array([0, 1, 0, 2, 3])
+    >>> [is_missing(value) for value in (None, float("nan"), " ", "NA", 0, False, "ann")]
+    [True, True, True, True, False, False, False]
+    """
+    if isinstance(value, (str, bytes)):
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        return text.strip().casefold() in MISSING
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal nor unequal to itself
+        return True
+
+
+def as_groups(groups: Any, length: int) -> Index:
+    """Return the group of each row as a number from 0 on; whatever can be told apart names a group.
+
+    What is missing is nobody: it belongs to no other row.
+
+    Examples
+    --------
+    >>> as_groups(["ann", "bob", "ann", None, None, "", ""], 7)
+    array([0, 1, 0, 2, 3, 4, 5])
     """
     try:
         labels = list(_plain(groups))
@@ -109,8 +130,7 @@ def as_groups(groups: Any, length: int) -> Index:
         raise InvalidInput(f"groups has {len(labels)} labels for {length} rows: give one for each")
     number: dict[Any, int] = {}
     try:
-        # What is missing (None, NaN: unequal to itself) belongs to nobody else.
-        known = ((object() if label is None or label != label else label) for label in labels)
+        known = (object() if is_missing(label) else label for label in labels)
         return np.array([number.setdefault(label, len(number)) for label in known], dtype=np.intp)
     except (TypeError, ValueError):
         raise InvalidInput("groups must be labels: give one text or number for each row") from None

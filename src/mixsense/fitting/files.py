@@ -1,10 +1,10 @@
-"""Tables in files: CSV and Parquet, read into columns."""
+"""Tables in files: CSV and Parquet, read into what `fit` takes."""
 
 from __future__ import annotations
 
-import csv
-import io
+import math
 import os
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,19 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import one_line, require, shown
+from mixsense.checks import shown
 from mixsense.errors import InvalidInput
+from mixsense.fitting import tuning
+from mixsense.frames import is_missing
+from mixsense.table_files import Needed, read_cells
 
-DELIMITERS = ",;\t"
-"""What may separate the cells of a CSV file."""
-MISSING = ("", "na", "n/a", "nan", "null", "none", ".")
-"""What stands for a missing value, in any case of letters."""
-LISTED = 10
-"""A message lists at most this many columns."""
-LONGEST = 30
-"""Letters of a cell, or of a name, in a message."""
-
-Columns = dict[str, list[Any]]
+FILE_KINDS = (".csv", ".tsv", ".parquet")
 
 
 class FileTable(NamedTuple):
@@ -39,7 +33,7 @@ class FileTable(NamedTuple):
 def read_file(
     path: str | os.PathLike[str], answer: str, group: str | None = None, columns: Sequence[str] | None = None
 ) -> FileTable:
-    """Read a table from a .csv or .parquet file.
+    """Read a table from a .csv or .parquet file; other columns than those that are needed are not read.
 
     Parameters
     ----------
@@ -53,85 +47,70 @@ def read_file(
         The columns that the answers may depend on; all others by default.
     """
     path = Path(path)
-    readers = {".csv": _csv, ".tsv": _csv, ".parquet": _parquet}
-    if path.suffix.lower() not in readers:
+    if path.suffix.lower() not in FILE_KINDS:
         raise InvalidInput(f"{path} is neither CSV nor Parquet: give a file whose name ends with .csv or .parquet")
-    if not path.is_file():
-        raise InvalidInput(f"{path} cannot be read ({'it is no file' if path.exists() else 'there is no such file'})")
-    table = readers[path.suffix.lower()](path)
     aside = [answer] if group is None else [answer, group]
-    names = [name for name in table if name not in aside] if columns is None else list(columns)
-    for name in (*aside, *names):
-        if name not in table:
-            there = ", ".join(shown(found, LONGEST) for found in [*table][:LISTED])
-            raise InvalidInput(f"{path} has no column {shown(name)}: it has {there}")
-    if not names:
-        raise InvalidInput(f"{path} has no column that the answers could depend on: give one at least")
-    X = np.column_stack([_numbers(path, name, table[name]) for name in names])
-    people = None if group is None else [None if _missing(cell) else cell for cell in table[group]]
-    return FileTable(X, _numbers(path, answer, table[answer]), people, tuple(names))
+    _check_roles(aside, columns)
+    names: list[str] = []
 
+    def choose(titles: list[str]) -> Sequence[int]:
+        names[:] = [title for title in titles if title not in aside] if columns is None else columns
+        if not names:
+            raise InvalidInput(f"{path} has no column that the answers could depend on: give one at least")
+        return _places(path, titles, [*aside, *names])
 
-def _missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and cell.strip().casefold() in MISSING)
-
-
-def _numbers(path: Path, name: str, cells: list[Any]) -> Array:
-    """Return the numbers of a column, NaN where one is missing."""
-    found = np.empty(len(cells))
-    for i, cell in enumerate(cells):
-        try:
-            found[i] = np.nan if _missing(cell) else float(cell)
-        except (TypeError, ValueError):
+    def check(rows: int, width: int) -> None:
+        if rows > (most := tuning.MOST_CELLS // width):
             raise InvalidInput(
-                f"{path}, column {shown(name)}, row {i + 1}: {shown(cell, LONGEST)} is no number; leave it out "
-                "with --columns, or give one column of 0 and 1 for each of its levels"
-            ) from None
-    return found
+                f"{path} has {rows:,} rows or more of {width} columns that are to be read, and {most:,} are read at "
+                "most: give some of the rows, or of the columns with --columns"
+            )
+
+    needed = Needed(choose, frozenset({*aside, *(columns or ())}), check, tuning.MOST_BYTES)
+    numbers, groups = array("d"), list[Any]()
+    for where, (y, *cells) in read_cells(path, needed):
+        if group is not None:
+            label = cells.pop(0)
+            groups.append(None if is_missing(label) else label)
+        numbers.extend(
+            _number(path, where, name, cell) for name, cell in zip((answer, *names), (y, *cells), strict=True)
+        )
+    table = np.frombuffer(numbers).reshape(-1, 1 + len(names)) if numbers else np.empty((0, 1 + len(names)))
+    return FileTable(table[:, 1:], table[:, 0], None if group is None else groups, tuple(names))
 
 
-def _named(path: Path, names: list[str]) -> list[str]:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice or not names:
-        raise InvalidInput(f"{path} has {'two columns ' + shown(twice[0]) if twice else 'no columns'}: give names once")
-    return names
+def _check_roles(aside: Sequence[str], columns: Sequence[str] | None) -> None:
+    """Refuse a column that is to be two things: answers explain themselves, and link whoever agrees."""
+    roles = [*aside, *(columns or ())]
+    for name in roles:
+        if roles.count(name) > 1:
+            what = "the answer" if name == aside[0] else "the group" if name in aside else "among the columns already"
+            raise InvalidInput(f"column {shown(name, tuning.LONGEST_CELL)} is {what}: name each column once")
 
 
-def _csv(path: Path) -> Columns:
+def _places(path: Path, titles: list[str], wanted: Sequence[str]) -> list[int]:
+    """Return where the columns are, or say which is not there."""
+    twice = [title for title in titles if titles.count(title) > 1]
+    if twice or not titles:
+        what = f"two columns {shown(twice[0])}" if twice else "no columns"
+        raise InvalidInput(f"{path} has {what}: give names once")
+    for name in wanted:
+        if name not in titles:
+            there = ", ".join(shown(title, tuning.LONGEST_CELL) for title in titles[: tuning.MOST_LISTED])
+            raise InvalidInput(f"{path} has no column {shown(name)}: it has {there}")
+    return [titles.index(name) for name in wanted]
+
+
+def _number(path: Path, where: str, name: str, cell: Any) -> float:
+    """Return the number of a cell, NaN where it is missing."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path} is not UTF-8: save it as CSV in UTF-8") from None
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give another file") from None
-    head = text.split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        names = _named(path, [cell.strip() for cell in next(reader, [])])
-        rows = [row for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise InvalidInput(f"{path}, line {reader.line_num}: not CSV ({error})") from None
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise InvalidInput(f"{path}, row {number}: {len(row)} cells under {len(names)} columns")
-    if delimiter != ",":  # as spreadsheets in many languages write numbers
-        rows = [[_decimal_point(cell) for cell in row] for row in rows]
-    return {name: [row[j].strip() for row in rows] for j, name in enumerate(names)}
-
-
-def _decimal_point(cell: str) -> str:
-    """Return 6,5 as 6.5."""
-    whole, comma, digits = cell.strip().partition(",")
-    return f"{whole}.{digits}" if comma and whole.lstrip("+-").isdigit() and digits[:1].isdigit() else cell
-
-
-def _parquet(path: Path) -> Columns:
-    pa = require("pyarrow", "study", "Parquet needs")
-    pq = require("pyarrow.parquet", "study", "Parquet needs")
-    try:
-        table = pq.read_table(os.fspath(path))
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidInput(f"{path} is not a Parquet file ({one_line(error, 100)}): give another file") from None
-    names = _named(path, list(map(str, table.column_names)))
-    return {name: table.column(j).to_pylist() for j, name in enumerate(names)}
+        if is_missing(cell):
+            return math.nan
+        if isinstance(cell, str) and "_" in cell:  # Python reads 1_000, nobody else does
+            raise ValueError
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"{path}, {where}, column {shown(name)}: {shown(cell, tuning.LONGEST_CELL)} is no number; leave it out "
+            "with --columns, or give one column of 0 and 1 for each of its levels"
+        ) from None

@@ -11,8 +11,8 @@ from mixsense.checks import as_float, generator
 from mixsense.errors import InvalidInput
 from mixsense.features.units import as_intercept
 from mixsense.fitting.columns import columns_of
-from mixsense.fitting.passive import expect, search
 from mixsense.fitting.report import Report
+from mixsense.fitting.search import expect, search
 from mixsense.fitting.table import Table, read_table
 from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.recovery import Recovery

@@ -9,6 +9,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import explain
+from mixsense.regression.uniformity import uniform_p_value
 
 
 def misfit_p(X: Array, y: Array, fit: Fit) -> float:
@@ -23,12 +24,9 @@ def misfit_p(X: Array, y: Array, fit: Fit) -> float:
     fit : Fit
         The models.
     """
-    from scipy.special import kolmogorov, ndtr
+    from scipy.special import ndtr
 
-    u = np.sort(ndtr((y[:, None] - X @ fit.beta.T) / fit.noise) @ fit.weights)
-    m, i = len(u), np.arange(1, len(u) + 1)
-    distance = max(float((i / m - u).max()), float((u - (i - 1) / m).max()))  # Kolmogorov's and Smirnov's
-    return float(kolmogorov(math.sqrt(m) * distance))
+    return uniform_p_value(ndtr((y[:, None] - X @ fit.beta.T) / fit.noise) @ fit.weights)
 
 
 def what_is_odd(X: Array, y: Array, fit: Fit, significant: float) -> str:

@@ -14,22 +14,19 @@ from mixsense.checks import shown
 from mixsense.fitting import tuning
 from mixsense.fitting.columns import Columns, dependent
 from mixsense.fitting.misfit import misfit_p, what_is_odd
-from mixsense.fitting.passive import Found
+from mixsense.fitting.search import Found
 from mixsense.fitting.table import Table
-from mixsense.methods.frugal.result import answers_at_zero, order_of_models, shares_stderr
+from mixsense.methods.frugal.model_checks import BETWEEN_GROUPS, check_model, warning
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
+from mixsense.recovery.tables import COLLINEAR
 from mixsense.recovery.uses import HALF_RANGES
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
+from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
 from mixsense.regression.tuning import ONE_ESTABLISHED, SEVERAL_ESTABLISHED
-
-MOST_NAMED = 5
-"""A note names at most this many columns."""
-LONGEST_NAME = 20
-"""Letters of a name in a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +111,19 @@ class Report:
         step = math.ceil(len(self.data.y) / tuning.TESTED_ROWS)
         return self.data.X[::step], self.data.y[::step]
 
+    def _between_groups(self) -> str | None:
+        """Say whether those who share a model differ from each other: then more models are found than there are."""
+        data, fit, expected = self.data, self.found.fit, self.expected
+        if data.group is None or data.counts is not None:
+            return None
+        enough = int(np.searchsorted(np.bincount(data.group).cumsum(), tuning.TESTED_ROWS))
+        rows = np.flatnonzero(data.group <= enough)
+        some = data._replace(X=data.X[rows], y=data.y[rows], group=data.group[rows])
+        names = [self._named([j]) for j in self.columns.used.tolist()]
+        free = (expected.free_sigma, expected.free_weights)
+        checks = check_model(some, fit, *free, level=self.columns.intercept, names=names)
+        return warning([check for check in checks if check.name in BETWEEN_GROUPS])
+
     def _warnings(self, p_value: float) -> list[str]:
         """Say in which ways the answers do not support what was found."""
         found, fit, warnings = self.found, self.found.fit, []
@@ -131,15 +141,22 @@ class Report:
         if p_value < tuning.MISFIT_P_VALUE:
             reason = what_is_odd(*self._some_rows(), fit, tuning.SIGNIFICANT_ERRORS)
             warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
+        if between := self._between_groups():
+            warnings.append(between)
         if fit.L > 1 and fit.weights.min() < LEAST_SHARE:
             warnings.append(f"one share is {fit.weights.min():.3f}: a model that answers so seldom may be outliers")
         if not self.columns.intercept and (away := self._offset_errors()) > tuning.SIGNIFICANT_ERRORS:
             warnings.append(f"the residuals are {away:.0f} standard errors from 0 on average: give intercept=True")
-        if together := dependent(self.data.X):
-            places = [j - self.columns.intercept for j in together if j >= self.columns.intercept]
-            named = self._named(self.columns.used[places].tolist())
+        if together := self._collinear():
+            named = self._named(together)
             warnings.append(f"the columns {named} depend on each other: which of them matters cannot be told")
         return warnings
+
+    def _collinear(self) -> list[int]:
+        """Return the columns that depend on each other."""
+        first = int(self.columns.intercept)
+        found: list[int] = self.columns.used[[j - first for j in dependent(self.data.X) if j >= first]].tolist()
+        return found
 
     def _offset_errors(self) -> float:
         """Return how many standard errors the mean residual is from 0."""
@@ -150,8 +167,8 @@ class Report:
 
     def _named(self, places: Sequence[int]) -> str:
         names = self.table.names
-        told = [str(j) if names is None else shown(names[j], LONGEST_NAME) for j in places[:MOST_NAMED]]
-        return ", ".join(told) + (", …" if len(places) > MOST_NAMED else "")
+        told = [str(j) if names is None else shown(names[j], tuning.LONGEST_NAME) for j in places[: tuning.MOST_NAMED]]
+        return ", ".join(told) + (", …" if len(places) > tuning.MOST_NAMED else "")
 
     def _notes(self) -> list[str]:
         """Say what was done with the table."""
@@ -167,7 +184,7 @@ class Report:
         return notes
 
     def _story(self, p_value: float, warnings: list[str]) -> dict[str, Any]:
-        top = max(self.found.scores.values())
+        top, together = max(self.found.scores.values()), self._collinear()
         fit: Fit = self.found.fit
         return {
             "method": "fit",
@@ -179,6 +196,7 @@ class Report:
             "groups": len(self.table.y) if self.table.group is None else int(self.table.group.max()) + 1,
             **({} if self.data.scale is None else {"scale": self.data.scale.to_dict()}),
             HALF_RANGES: self.columns.half_ranges.tolist(),
+            **({COLLINEAR: together} if together else {}),
             "notes": self._notes(),
             "warnings": warnings,
         }

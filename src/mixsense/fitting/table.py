@@ -15,9 +15,6 @@ from mixsense.features.units import feature_names
 from mixsense.fitting import tuning
 from mixsense.frames import as_column, as_groups, as_rows
 
-LEAST_ROWS = 2
-"""One row tells nothing about the noise."""
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -82,12 +79,32 @@ def read_table(X: Any, y: Any, groups: Any, features: Sequence[str] | None, coun
         values, answers = values[there], answers[there]
         weight = None if weight is None else weight[there]
         group = None if group is None else np.unique(group[there], return_inverse=True)[1]
-    if len(answers) < LEAST_ROWS:
-        count = "1 sample" if len(answers) == 1 else f"{len(answers)} samples"
-        raise InvalidInput(f"there is {count}: give at least {LEAST_ROWS} rows, better some for each coefficient")
+    if len(answers) < tuning.LEAST_ROWS:
+        count = "is 1 sample" if len(answers) == 1 else f"are {len(answers)} samples"
+        raise InvalidInput(f"there {count}: give at least {tuning.LEAST_ROWS} rows, better some for each coefficient")
+    for name, column in [
+        ("y", answers),
+        *((f"column {shown(_called(names, j))} of X", values[:, j]) for j in range(n)),
+    ]:
+        _check_size(name, column)
     if group is not None and int(group.max()) + 1 == len(group):
         group = None
     return Table(values, answers, group, weight, names, missing)
+
+
+def _called(names: tuple[str, ...] | None, j: int) -> int | str:
+    return j if names is None else names[j]
+
+
+def _check_size(name: str, values: Array) -> None:
+    """Refuse numbers whose fourth powers are beyond what floats hold."""
+    largest = float(np.abs(values).max())
+    if largest > tuning.LARGEST_SIZE or 0 < largest < 1 / tuning.LARGEST_SIZE:
+        where = int(np.abs(values).argmax())
+        raise InvalidInput(
+            f"{name} has {values[where]:g}, and its largest number must be between {1 / tuning.LARGEST_SIZE:g} and "
+            f"{tuning.LARGEST_SIZE:g} or 0: give it in other units, or leave out what is wrong"
+        )
 
 
 def _counts(counts: Any, N: int) -> Array:

@@ -29,7 +29,7 @@ LEAST_SAMPLE = 4_000
 """The sample has at least this many rows, however many columns there are. Taste: never swept."""
 OWN_NOISE_ESTABLISHED = 3.0
 """Evidence from which on each model has a noise of its own. Taste: as much as establishes one model."""
-LEAST_OWN_NOISE = 0.1
+LEAST_FITTED_NOISE = 0.1
 """The noise of each model is at least this share of that of all: a model that goes through a few answers exactly would
 have an infinite likelihood. Taste: never swept; constraints of this kind are Hathaway's (1985)."""
 SIGNIFICANT_ERRORS = 5.0
@@ -43,3 +43,21 @@ LARGEST_COVARIANCE = 60
 TESTED_ROWS = 5_000
 """The test of the model looks at no more rows than about this: of a million rows it would find what nobody cares for.
 Taste: never swept."""
+LEAST_ROWS = 2
+"""A table has at least this many rows. Derived: one row tells nothing about the noise."""
+MOST_NAMED = 5
+"""A note names at most this many columns. Taste: one line."""
+LONGEST_NAME = 20
+"""Letters of a name in a note. Taste: one line."""
+MOST_LISTED = 10
+"""A message lists at most this many columns. Taste: one line."""
+LONGEST_CELL = 30
+"""Letters of a cell, or of a name, in a message. Taste: one line."""
+LARGEST_SIZE = 1e40
+"""The largest number of a column is at most this, and at least 1 over this. Derived: fourth powers, summed, are
+computed with, and floats end at 1e±308."""
+MOST_CELLS = 50_000_000
+"""A file is read up to this many cells: a Parquet file of some hundred kB may have a billion. Taste: 400 MB as numbers,
+and about half a minute to read."""
+MOST_BYTES = 2**30
+"""A CSV file is read up to this size, all at once. Taste: some GB of memory."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.fitting import tuning
+from mixsense.problem import MOST_MODELS
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit, climb, finish
-from mixsense.regression.renewal import renew
+from mixsense.regression.renewal import renew, supported
 from mixsense.regression.starts import spread_of
 from mixsense.regression.tuning import ANSWERS_PER_COEFFICIENT, NEW_STARTS, SUPPORT_PROBABILITY
 
@@ -78,13 +79,20 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
 
 
 def _by_number(data: Data, expected: Expected, rng: np.random.Generator) -> dict[int, Fit]:
-    """Return the best fit of each number of models that was tried: one after the other until no further one helps."""
-    auto = expected.models is None
-    candidates = renew(None, data, expected, rng, NEW_STARTS, more=auto)
-    best = _better({}, candidates)
-    while auto and not candidates.tried_more:
-        candidates = renew(candidates, data, expected, rng, NEW_STARTS, more=True)
-        best = _better(best, candidates)
+    """Return the best fit of each number of models that was tried: further ones until two in a row do not help.
+
+    Each number is searched for by itself: two models that stand for four are a place from which three are not found.
+    """
+    if expected.models is not None:
+        return _better({}, renew(None, data, expected, rng, NEW_STARTS, more=False))
+    best = dict[int, Fit]()
+    for L in range(2, MOST_MODELS + 1):
+        best = _better(best, renew(None, data, replace(expected, models=L), rng, NEW_STARTS, more=False))
+        if L > 2 and not supported(best[L]):
+            del best[L]
+        leader = max(best, key=lambda number: best[number].score)
+        if L >= leader + 2:
+            break
     return best
 
 
@@ -111,7 +119,7 @@ def _climbed(f: Fit, noise: float | Array, data: Data, expected: Expected) -> Fi
         expected.rate,
         free_sigma=expected.free_sigma or f.L == 1,
         free_weights=expected.free_weights,
-        least_sigma=max(expected.least_sigma, tuning.LEAST_OWN_NOISE * f.sigma if own else 0.0),
+        least_sigma=max(expected.least_sigma, tuning.LEAST_FITTED_NOISE * f.sigma if own else 0.0),
     )
     return finish(em, f.route)
 
