@@ -62,7 +62,11 @@ DAMAGE = {
     "UPDATE mixsense_rounds SET size = 7": {"ask", "record", "result"},
     "UPDATE mixsense_rounds SET size = 'many'": {"ask", "progress", "record", "result"},
     "UPDATE mixsense_rounds SET repeats = 0": ALL - {"progress"},
-    "UPDATE mixsense_rounds SET label = x'1b00'": {"ask", "record", "result"},
+    "UPDATE mixsense_rounds SET label = x'1b00'": {"ask", "progress", "record", "result"},
+    "UPDATE mixsense_rounds SET size = -1": {"ask", "record", "result"},
+    "UPDATE mixsense_studies SET key = char(27) || '[31m'": ALL,
+    "UPDATE mixsense_studies SET key = 'b'": ALL,
+    "UPDATE mixsense_tickets SET ticket = 'x' WHERE ticket = (SELECT max(ticket) FROM mixsense_tickets)": {"ask"},
     "UPDATE mixsense_tickets SET slot = 'first'": {"ask"},
     "UPDATE mixsense_answers SET value = 'high'": ALL - {"progress"},
     "UPDATE mixsense_answers SET round = 'first'": {"answers", "export"},
@@ -99,10 +103,7 @@ def answered(tmp_path_factory):
 
 @pytest.mark.parametrize(("damage", "noticed"), DAMAGE.items(), ids=DAMAGE)
 def test_damaged_rows_are_one_line(answered, tmp_path, damage, noticed):
-    path = tmp_path / "tea.db"
-    shutil.copy(answered, path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(damage)
+    path = damaged(answered, tmp_path, damage)
     errors = {}
     for name, use in USES.items():
         try:
@@ -118,11 +119,74 @@ def test_damaged_rows_are_one_line(answered, tmp_path, damage, noticed):
         assert "high" not in text  # nothing of what is stored
 
 
-def test_a_round_with_an_impossible_number_is_one_line(answered, tmp_path):
+@pytest.fixture(scope="module")
+def second_round(tmp_path_factory):
+    """A file with a study whose second round has begun although answers to the first are missing."""
+    path = tmp_path_factory.mktemp("second") / "tea.db"
+    study = ms.create_study(path, "tea", **TINY)
+    rng = np.random.default_rng(1)
+    questions = [study.ask(respondent="ann" if i % 2 else "bob") for i in range(study.progress().size)]
+    study.tell_many([(q.id, float(q.x[0] + rng.standard_normal())) for q in questions[3:]])
+    study.ask()
+    study.advance()
+    study.ask_many(2, respondent="ann")
+    assert study.progress().round == 2
+    return path
+
+
+LATER = {
+    "DELETE FROM mixsense_closed": {"result", "record"},
+    "UPDATE mixsense_tickets SET slot = 'x' WHERE round = 1": {"ask", "ask again"},
+    "UPDATE mixsense_loose SET slot = 'x' WHERE slot = (SELECT max(slot) FROM mixsense_loose)": set(),
+    "UPDATE mixsense_salts SET salt = 'x'": {"ask again"},
+}
+"""What is only there, or only read, in a later round."""
+
+
+@pytest.mark.parametrize(("damage", "noticed"), LATER.items(), ids=LATER)
+def test_damaged_rows_of_a_later_round_are_one_line(second_round, tmp_path, damage, noticed):
+    path = damaged(second_round, tmp_path, damage)
+    errors = {}
+    for name, use in {**USES, "ask again": lambda study: study.ask_many(3, respondent="ann")}.items():
+        try:
+            use(ms.load_study(path, "tea"))
+        except ms.StudyError as error:
+            errors[name] = one_line(error)
+    assert set(errors) == noticed
+    assert all("is damaged" in text for text in errors.values())
+
+
+def damaged(source, tmp_path, damage):
+    """Return a copy of a database after a statement that did something to it."""
     path = tmp_path / "tea.db"
-    shutil.copy(answered, path)
+    shutil.copy(source, path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE mixsense_rounds SET round = 1e300")
+        assert connection.execute(damage).rowcount > 0
+    return path
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE mixsense_rounds SET label = char(27) || '[31m'",
+        "INSERT INTO mixsense_ends SELECT study, char(27) || '[31m', '{}' FROM mixsense_studies",
+        "UPDATE mixsense_studies SET name = 'tea' || char(27) || '[31m'",
+        "UPDATE mixsense_studies SET name = x'1b5b'",
+    ],
+)
+def test_what_is_stored_moves_and_colours_no_terminal(answered, tmp_path, damage):
+    path = damaged(answered, tmp_path, damage)
+    (name,) = list_studies(path)
+    assert name.isprintable()
+    if name != "tea":
+        return
+    now = ms.load_study(path, "tea").progress()
+    assert "\x1b" not in str(now) + now._repr_html_()
+    assert "\\x1b[31m" in f"{now.label} {now.status}"
+
+
+def test_a_round_with_an_impossible_number_is_one_line(answered, tmp_path):
+    path = damaged(answered, tmp_path, "UPDATE mixsense_rounds SET round = 1e300")
     with pytest.raises(ms.StudyError, match="is damaged") as caught:
         ms.load_study(path, "tea").ask()
     one_line(caught.value)
@@ -164,10 +228,7 @@ def test_an_error_of_our_own_is_not_called_damage(answered, tmp_path, monkeypatc
     ],
 )
 def test_a_version_that_nobody_wrote_is_refused(answered, tmp_path, damage):
-    path = tmp_path / "tea.db"
-    shutil.copy(answered, path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(damage)
+    path = damaged(answered, tmp_path, damage)
     before = path.read_bytes()
     for use in (lambda: ms.load_study(path, "tea"), lambda: list_studies(path), lambda: ms.create_study(path, "b", 3)):
         with pytest.raises(ms.StudyError, match=r"tea\.db is damaged: the version of its tables is") as caught:

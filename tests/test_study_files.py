@@ -29,8 +29,8 @@ FILES = {
     "other.csv": (b"id,answer\nbbbb-1,1\n", "line 2: question bbbb-1 belongs to another study"),
     "never.csv": (b"id,answer\nOK,1\nKEY-99,1\n", "line 3: question KEY-99 was never handed out"),
     "never2.csv": (b"Id,x0,Answer\nOK,,1\nKEY-99,1,1\n", "line 3: question KEY-99 was never handed out"),
-    "sorted.csv": (b"id,x1,answer\nOK,SECOND,1\nID,SECOND,1\n", "line 2: question OK asks x1 = "),
-    "upper.csv": (b"Id;X1;ANSWER\nOK;;1\nID;SECOND;1\n", "line 3: question ID asks x1 = "),
+    "sorted.csv": (b"id,x1,answer\nOK,99.5,1\nID,99.5,1\n", "line 2: question OK asks x1 = "),
+    "upper.csv": (b"Id;X1;ANSWER\nOK;;1\nID;99.5;1\n", "line 3: question ID asks x1 = "),
     "date.csv": (b"id,x1,answer\nID,04. Mai,1\n", "the file says '04. Mai': keep each row as it was exported"),
     "titles.csv": (b"id,x1,x1,answer\nID,1,1,1\n", "line 1: there is more than one column 'x1'"),
     "sorted.parquet": ({"id": ["OK", "ID"], "answer": [1.0, 2.0], "x2": [None, 99.0]}, "row 2: question ID asks x2"),
@@ -51,7 +51,7 @@ FILES = {
     "cr-latin.csv": ("id,answer\rOK,1\rÄ,1\r".encode("latin-1"), "line 3: not UTF-8"),
     "long.parquet": ("rows", "long.parquet has 2,000,000 rows or more, and this study takes 10,1"),
     "rows.csv": (b"id,answer\n" + b"ID,1\n" * 20_000, "rows or more, and this study takes 10,1"),
-    "huge.csv": ("huge", "has 10,000,000,000 bytes, a file of this study"),
+    "huge.csv": ("huge", "has 10,000,000,000 bytes, and may have"),
     "pipe.csv": ("pipe", "cannot be read (it is not a regular file)"),
     "pipe.parquet": ("pipe", "cannot be read (it is not a regular file)"),
     "folder.parquet": (None, "cannot be read"),
@@ -74,7 +74,7 @@ def test_a_file_that_is_wrong_stores_nothing(study, command, tmp_path, name, thr
     known, ok, fresh = study.ask_many(3)
     study.tell(known.id, 4.0)
     content, words = FILES[name]
-    ids = {"KNOWN": known.id, "OK": ok.id, "ID": fresh.id, "KEY": study._row.key, "SECOND": repr(float(known.x[1]))}
+    ids = {"KNOWN": known.id, "OK": ok.id, "ID": fresh.id, "KEY": study._row.key}
 
     def filled(text):
         for short, id_ in ids.items():
@@ -139,6 +139,19 @@ def test_files_as_programs_write_them(study, tmp_path):
     }
     assert import_answers(study, _csv(tmp_path, "id,answer\n")) == {"taken": 0, "surplus": 0, "known": 0}
     assert {row["id"]: row["answer"] for row in study.answers()} == {a: 6.0, b: 2.5, c: -10.0, d: 0.0}
+
+
+def test_features_that_are_called_like_columns_come_back(tmp_path):
+    names = ["group", "feature group", "Answer", "feature feature group"]
+    study = ms.create_study(tmp_path / "tea.db", "tea", n=4, sigma=1.0, seed=1, features=names)
+    for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
+        assert export_open(study, path, 3) == 3
+    head, *lines = (tmp_path / "a.csv").read_text().splitlines()
+    own = "feature feature feature group,feature group,feature Answer,feature feature group"
+    assert head == f"id,{own},group,answer"
+    (tmp_path / "a.csv").write_text("\n".join([head, *(f"{line}1" for line in lines)]))
+    assert import_answers(study, tmp_path / "a.csv")["taken"] == 3
+    assert pq.read_table(tmp_path / "a.parquet").column_names == head.split(",")
 
 
 def test_a_spreadsheet_of_many_languages_comes_back(tmp_path):

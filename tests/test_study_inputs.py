@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,6 +119,10 @@ def test_an_id_that_was_never_given(study, id_):
         ({"url": "sqlite://"}, "in memory"),
         ({"url": ""}, "the database is ''"),
         ({"url": 7}, "the database is 7"),
+        ({"url": "tea\udcff.db"}, "the database is 'tea\\udcff.db'"),
+        ({"url": Path("tea\udcff.db")}, "the database is 'tea\\udcff.db'"),
+        ({"url": "postgresql://x:secret\udcff@host/a"}, "the database's URL cannot be read"),
+        ({"url": "postgresql://x:secret\0@host/a"}, "the database's URL cannot be read"),
         ({"url": "postgresql://x:secret@[::1"}, "cannot be read"),
         ({"url": "no/such/folder/a.db"}, "does not exist"),
         ({"url": "."}, "is a folder"),
@@ -129,6 +134,7 @@ def test_a_study_that_cannot_be(study, tmp_path, monkeypatch, change, words):
     with pytest.raises(ms.InvalidInput) as caught:
         ms.create_study(settings.pop("url"), settings.pop("name"), **settings)
     assert words in one_line(caught.value)
+    assert "secret" not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tea.db"]
     with closing(sqlite3.connect(tmp_path / "tea.db")) as connection:
         assert connection.execute("SELECT name FROM mixsense_studies").fetchall() == [("tea",)]

@@ -6,9 +6,11 @@ import base64
 import hashlib
 import json
 import logging
+import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -44,7 +46,14 @@ def test_answers_to_one_token_share_a_group(make, url):
     rows = {row["id"]: row["group"] for row in study.answers()}
     assert rows == {q.id: q.group for q in [*questions, again]}
     assert study.progress().groups == 2
-    assert "from 2 respondents" in str(study.progress())
+    assert str(study.progress()).splitlines()[2].endswith("from 2 respondents; 3 came without a token")
+
+
+def test_one_respondent_is_told_as_one(make):
+    study = make()
+    study.tell_many([(q.id, 1.0) for q in asked(study, TOKENS[0], 2)])
+    assert (study.progress().groups, study.progress().alone) == (1, 0)
+    assert str(study.progress()).splitlines()[2].endswith("from 1 respondent")
 
 
 def test_the_method_is_told_who_answered_what(make):
@@ -141,13 +150,14 @@ def test_the_salt_and_the_groups_of_a_deleted_study_are_gone(make, url):
             assert connection.execute(gone).scalar_one() == 0
 
 
-@pytest.mark.parametrize("token", ["", 7, b"x", "x" * 1001])
+@pytest.mark.parametrize("token", ["", 7, b"x", "x" * 1001, "anna\udcff", "\ud800"])
 def test_a_token_that_is_none_is_refused_and_not_shown(make, token):
     study = make()
     for use in (lambda: study.ask(respondent=token), lambda: study.release(respondent=token)):
         with pytest.raises(ms.InvalidInput, match="token is no text of 1 to 1000 letters") as caught:
             use()
         one_line(caught.value)
+        assert (caught.value.__context__, "anna" in repr(caught.value.data)) == (None, False)
     assert study.progress().out == 0
 
 
@@ -192,6 +202,127 @@ def test_files_have_a_column_of_groups(study, tmp_path):
     assert sorted(numbers.count(g) for g in (1, 2, 3)) == [1, 2, 2]
     assert import_answers(study, tmp_path / "all.parquet")["known"] == 7
     assert "anna" not in repr(study.answers())
+
+
+TWINS = (
+    "import numpy as np, mixsense as ms\n"
+    "def search(problem, rng):\n"
+    "    rows = np.repeat(np.eye(3), 2, axis=0)\n"
+    "    yield ms.Round(rows)\n"
+    "    yield ms.Round(np.concatenate([rows, [[1.0, 1.0, 1.0]]]))\n"
+    "    return ms.Recovery(np.ones((2, 3)), status='uncertain')\n"
+)
+"""A method that asks each of three questions twice, and all of them again with another one."""
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_respondent_is_asked_something_else_as_long_as_there_is_something(make, tmp_path, monkeypatch, at_once):
+    (tmp_path / "twinlab.py").write_text(TWINS)
+    monkeypatch.syspath_prepend(tmp_path)
+    study = make(**{**SMALL, "n": 3, "method": "twinlab:search"})
+    seen, told = {"ann": [], "bob": []}, []
+    while len(told) < 6:
+        who = "ann" if len(seen["ann"]) <= len(seen["bob"]) else "bob"
+        found = study.ask_many(at_once, respondent=who)
+        seen[who] += [tuple(q.x) for q in found]
+        told += [(q.id, 1.0) for q in found]
+    assert [sorted(asked) for asked in seen.values()] == [sorted(map(tuple, np.eye(3).tolist()))] * 2
+    study.tell_many(told)
+    again = study.ask(respondent="ann")
+    assert again.x.tolist() == [1.0, 1.0, 1.0]  # of the next round the only one that is new
+    assert study.ask(respondent="ann").x.sum() == 1  # nobody else is there: the round needs an answer
+
+
+def test_one_respondent_brings_a_study_alone_through_the_round_that_measures_the_noise(make):
+    study = make(**{**SMALL, "sigma": None})
+    size = study.progress().size
+    assert len(study.ask_many(size, respondent="ann")) == 1  # all ask the same
+    study.release()
+    for i in range(size):
+        study.tell(study.ask(respondent="ann").id, 0.1 * (i % 7 - 3))
+    study.ask(respondent="ann")
+    assert study.progress().round == 2
+
+
+NOBODY = ["", "  ", "NA", "nan", None]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("label", NOBODY)
+def test_a_group_that_is_empty_is_no_group(study, tmp_path, kind, label):
+    ids = [q.id for q in study.ask_many(3)]
+    path = tmp_path / f"answers.{kind}"
+    if kind == "csv":
+        path.write_text("id,group,answer\n" + "".join(f"{id_},{label or ''},1\n" for id_ in ids))
+    else:
+        pq.write_table(pa.table({"id": ids, "group": pa.array([label] * 3, pa.string()), "answer": [1.0] * 3}), path)
+    assert import_answers(study, path)["taken"] == 3
+    assert [row["group"] for row in study.answers()] == [None] * 3
+
+
+def test_a_group_that_is_no_number_is_no_group(study, tmp_path):
+    ids = [q.id for q in study.ask_many(3)]
+    pq.write_table(
+        pa.table({"id": ids, "group": [float("nan"), 2.0, 2.0], "answer": [1.0] * 3}), tmp_path / "a.parquet"
+    )
+    import_answers(study, tmp_path / "a.parquet")
+    group = {row["id"]: row["group"] for row in study.answers()}
+    assert group[ids[0]] is None
+    assert group[ids[1]] == group[ids[2]] is not None
+
+
+@pytest.mark.parametrize("groups", [[["a"], ["a"]], [{"a": 1}, {"a": 1}]])
+def test_a_group_of_lists_or_objects_is_one_line(study, tmp_path, groups):
+    ids = [q.id for q in study.ask_many(2)]
+    pq.write_table(pa.table({"id": ids, "group": groups, "answer": [1.0, 2.0]}), tmp_path / "a.parquet")
+    with pytest.raises(ms.InvalidInput, match=r"row 1: the group is .*: give text or a number; nothing was") as caught:
+        import_answers(study, tmp_path / "a.parquet")
+    one_line(caught.value)
+    assert study.progress().total == 0
+
+
+def grouped(folder, *rows):
+    """Return a file with rows of id and group, each with the answer 1."""
+    path = folder / "grouped.csv"
+    path.write_text("id,group,answer\n" + "".join(f"{q.id},{label},1\n" for q, label in rows))
+    return path
+
+
+def test_groups_that_cannot_be_are_refused(study, tmp_path):
+    a, again = (study.ask(respondent="a") for _ in range(2))
+    b, free = study.ask(respondent="b"), study.ask()
+    for rows, words in [
+        (
+            [(free, "x"), (free, "y")],
+            f"line 3: question {free.id} has another group in line 2: give one group, or none",
+        ),
+        ([(a, "x"), (b, "x")], f"line 3: question {b.id} has another respondent than that in line 2, and the same"),
+        ([(a, "x"), (again, "y")], f"line 3: question {again.id} has another group than the same respondent's in li"),
+    ]:
+        with pytest.raises(ms.InvalidInput, match=re.escape(words)) as caught:
+            import_answers(study, grouped(tmp_path, *rows))
+        assert one_line(caught.value).endswith("nothing was stored")
+        assert study.progress().total == 0
+    study.tell(free.id, 1.0)
+    with pytest.raises(
+        ms.InvalidInput, match=r"line 2: .* was answered before without a group.*: leave its group empty"
+    ):
+        import_answers(study, grouped(tmp_path, (free, "x")))
+    for group in (5, b.group):
+        with pytest.raises(ms.InvalidInput, match="has another respondent than its group says"):
+            study.tell_many([(a.id, 1.0)], [group])
+    assert study.tell_many([(a.id, 1.0), (a.id, 1.0)], [None, a.group]) == ["taken", "known"]
+    with pytest.raises(ms.InvalidInput, match="has another respondent than its group says"):
+        study.tell_many([(a.id, 1.0)], [5])
+
+
+def test_a_group_with_a_token_in_it_is_that_of_the_token(study, tmp_path):
+    mine, free, late = study.ask(respondent="a"), study.ask(), study.ask()
+    assert import_answers(study, grouped(tmp_path, (free, "x"), (mine, "x"), (free, "")))["taken"] == 2
+    # The file grows: what was stored of it says who "x" is.
+    path = grouped(tmp_path, (mine, "x"), (free, "x"), (late, "x"))
+    assert import_answers(study, path) == {"taken": 1, "surplus": 0, "known": 2}
+    assert {row["group"] for row in study.answers()} == {mine.group}
 
 
 def test_the_command_line_keeps_a_respondent(study, command):

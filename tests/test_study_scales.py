@@ -20,6 +20,18 @@ def test_a_range_of_answers_is_a_rating(tmp_path):
     assert paper.problem["scale"] is None
 
 
+@pytest.mark.parametrize(
+    ("scale", "ends"), [(ms.Rating(1, 7), (50, 100)), (ms.Rating(1, 7), (0, 10)), (ms.Probability(), (0, 100))]
+)
+def test_a_range_that_is_not_that_of_the_scale_is_refused(tmp_path, scale, ends):
+    with pytest.raises(ms.InvalidInput, match=r"answer_range is from .*, and answers on the scale are from") as caught:
+        ms.create_study(tmp_path / "a.db", "tea", **SMALL, scale=scale, answer_range=ends)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "a.db").exists()
+    study = ms.create_study(tmp_path / "a.db", "tea", **SMALL, scale=scale, answer_range=scale.ends)
+    assert study.answer_range == scale.ends
+
+
 def test_answers_that_the_scale_does_not_have_are_refused_before_they_are_stored(tmp_path):
     study = ms.create_study(tmp_path / "a.db", "tea", **SMALL, scale=ms.Rating(1, 7))
     assert study.answer_range == (1.0, 7.0)

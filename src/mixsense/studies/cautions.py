@@ -7,8 +7,6 @@ from typing import Any
 
 from mixsense.recovery import Recovery
 
-PROMISES = "certified", "single"
-"""What a study says only if all its runs are confirmed."""
 UNCONFIRMED = (
     "a run of this study goes on, or was ended by force: whether its program wrote a line too many, which shifts all "
     "answers, was not seen; if nothing runs any more, begin another study to be sure"

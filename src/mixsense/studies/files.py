@@ -12,7 +12,8 @@ from mixsense.errors import InvalidInput
 from mixsense.studies.records import Question
 from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import MOST_AT_ONCE, Study
-from mixsense.studies.tablefile import FilePath, FileRow, as_number, check_target, kind_of, read_rows, write_table
+from mixsense.studies.tablefile import FileRow, as_number, check_target, kind_of, read_rows, write_table
+from mixsense.table_files import FilePath
 
 OWN_COLUMNS = ("id", "round", "group", "answer", "surplus")
 ROWS_PER_QUESTION = 2
@@ -70,8 +71,9 @@ def export_open(study: Study, path: FilePath, count: int = MOST_AT_ONCE, force: 
 def import_answers(study: Study, path: FilePath) -> dict[str, int]:
     """Read a file with the columns `id` and `answer`, and store all its answers, or none if a single one is wrong.
 
-    Rows without an answer are passed over. Rows of one file that say the same in a column `group` have one respondent;
-    what they say is not stored. Where the file has columns of features, each value must be the question's
+    Rows without an answer are passed over. Rows of one file that say the same in a column `group` have one respondent:
+    that of a token, if one of the questions was handed to one. What they say is not stored, and a group that cannot
+    be is refused; an empty one says nothing. Where the file has columns of features, each value must be the question's
     own, up to rounding: a column that was sorted by itself is noticed. Reading the same file twice does no harm.
 
     Returns
@@ -94,14 +96,44 @@ def import_answers(study: Study, path: FilePath) -> dict[str, int]:
             raise _refused(path, row, error) from None
         rows.append(row)
     _check_features(study, path, rows)
+    groups = _groups(study, path, rows)
     try:
-        labels: defaultdict[Any, int] = defaultdict(lambda: secrets.randbits(GROUP_BITS))
-        groups = [None if row.group is None else labels[row.group] for _, row in told.values()]
-        outcome = study.tell_many([(id_, number) for id_, (number, _) in told.items()], groups)
+        outcome = study.tell_many(
+            [(id_, number) for id_, (number, _) in told.items()], [groups.get(id_) for id_ in told]
+        )
     except InvalidInput as error:
         raise _refused(path, told[study.id_of(error.ticket)][1], error) from None
     found = Counter(outcome)
     return {what: found[what] for what in ("taken", "surplus", "known")}
+
+
+def _groups(study: Study, path: FilePath, rows: list[FileRow]) -> dict[str, int | None]:
+    """Return the group of each question whose row has one, or say which rows cannot both be right."""
+
+    def same(first: FileRow, row: FileRow, why: str) -> None:
+        if first.group != row.group:
+            raise _refused(path, row, InvalidInput(f"{why} {first.where}: give one group, or none"))
+
+    said: dict[str, FileRow] = {}
+    for row in rows:
+        if row.group is not None:
+            same(said.setdefault(row.id, row), row, f"question {row.id} has another group in")
+    numbers: dict[Any, tuple[int, FileRow]] = {}
+    labels: dict[int, FileRow] = {}
+    known = study.respondents(said)
+    for id_, row in said.items():
+        if id_ not in known:
+            continue
+        if (group := known[id_]) is None:
+            why = f"question {id_} was answered before without a group, and an answer is never changed"
+            raise _refused(path, row, InvalidInput(f"{why}: leave its group empty"))
+        number, first = numbers.setdefault(row.group, (group, row))
+        if number != group:
+            why = f"question {id_} has another respondent than that in {first.where}, and the same group"
+            raise _refused(path, row, InvalidInput(f"{why}: give each a group, or none"))
+        same(labels.setdefault(group, row), row, f"question {id_} has another group than the same respondent's in")
+    new: defaultdict[Any, int] = defaultdict(lambda: secrets.randbits(GROUP_BITS))
+    return {id_: numbers[row.group][0] if row.group in numbers else new[row.group] for id_, row in said.items()}
 
 
 def _numbered(groups: list[int | None]) -> list[int | None]:
@@ -121,8 +153,14 @@ def _refused(path: FilePath, row: FileRow, error: Exception) -> InvalidInput:
 
 
 def _labels(study: Study) -> list[str]:
-    """Return the features' titles; one that is called like a column of ours gets a longer name."""
-    return [f"feature {name}" if name.casefold() in OWN_COLUMNS else name for name in study.names]
+    """Return the features' titles; one that is called like a column of ours gets a longer name, which no other has."""
+    titles = []
+    for name in study.names:
+        title = name
+        while title.casefold() in OWN_COLUMNS or (title != name and title in study.names):
+            title = f"feature {title}"
+        titles.append(title)
+    return titles
 
 
 def _feature_columns(study: Study, rows: list[Any]) -> dict[str, list[float]]:

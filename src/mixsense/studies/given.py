@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import as_int, shown, summed_up
+from mixsense.checks import as_int, is_unicode, shown, summed_up
 from mixsense.errors import InvalidInput
 from mixsense.rounds import LARGEST_ANSWER
 from mixsense.studies.ids import read_id
@@ -65,9 +65,10 @@ def checked_groups(groups: Any, count: int) -> list[int | None]:
 
 def checked_token(respondent: Any) -> str:
     """Return a respondent's token; nobody is shown one, not even a wrong one."""
-    if not isinstance(respondent, str) or not respondent or len(respondent) > LONGEST_TOKEN:
+    usable = isinstance(respondent, str) and 0 < len(respondent) <= LONGEST_TOKEN and is_unicode(respondent)
+    if not usable:
         raise InvalidInput(
-            f"the respondent's token is no text of 1 to {LONGEST_TOKEN} letters: give a random text that only this "
-            "respondent has, such as secrets.token_urlsafe() makes"
+            f"the respondent's token is no text of 1 to {LONGEST_TOKEN} letters in UTF-8: give a random text that only "
+            "this respondent has, such as secrets.token_urlsafe() makes"
         )
-    return respondent
+    return str(respondent)

@@ -9,7 +9,14 @@ from mixsense.studies.storage.scatter import NUMBER_BITS, SECRET_BITS, TicketNam
 
 LENGTH = 19
 """Letters of the random part: 20 ** 19 is the first power of 20 above 2 ** 80."""
-ID = re.compile(rf"([b-z]{{{KEY_LENGTH}}})-(?:([1-9][0-9]{{0,17}})|([{KEY_LETTERS}]{{{LENGTH}}}))", re.ASCII)
+KEY = re.compile(rf"[b-z]{{{KEY_LENGTH}}}", re.ASCII)
+ID = re.compile(rf"({KEY.pattern})-(?:([1-9][0-9]{{0,17}})|([{KEY_LETTERS}]{{{LENGTH}}}))", re.ASCII)
+
+
+def check_key(key: str) -> None:
+    """Raise ValueError if no id of ours begins like this."""
+    if not KEY.fullmatch(key):
+        raise ValueError("the study's key is not one of ours")
 
 
 def text_of(key: str, ticket: TicketName) -> str:

@@ -81,6 +81,8 @@ class StudyProgress:
         Hand-outs of a question that had been handed out before: it was not answered in time, or there was no other.
     groups : int
         Respondents with a token of whom there are answers.
+    alone : int
+        Answers without a token.
     warnings : tuple of str
     """
 
@@ -99,11 +101,18 @@ class StudyProgress:
     surplus: int
     expired: int
     groups: int
+    alone: int
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return {**asdict(self), "warnings": list(self.warnings)}
+
+    def _from_whom(self) -> str:
+        if not self.groups:
+            return ""
+        others = f"; {self.alone:,} came without a token" if self.alone else ""
+        return f", from {self.groups:,} respondent{'s' if self.groups > 1 else ''}{others}"
 
     def __str__(self) -> str:
         budget = f" of at most {self.max_queries:,}" if self.max_queries else ""
@@ -114,7 +123,7 @@ class StudyProgress:
             f"round {self.round} ({self.label}): {self.answered:,} of {self.size:,} answered, {self.out:,} out, "
             f"{self.open:,} open",
             f"in all {self.total:,}{budget} answers used, {self.surplus:,} surplus, {self.expired:,} handed out again"
-            + (f", from {self.groups:,} respondents and others without a token" if self.groups else ""),
+            + self._from_whom(),
             f"until: {precision}, {most}",
             *(f"warning: {text}" for text in self.warnings),
         ]

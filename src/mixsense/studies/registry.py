@@ -13,7 +13,7 @@ from mixsense.errors import InvalidInput, StudyError
 from mixsense.methods.registry import entry_of, stored_name
 from mixsense.problem import DEFAULTS, Problem
 from mixsense.rounds import Round
-from mixsense.scales import Rating
+from mixsense.scales import Probability, Rating
 from mixsense.studies.playback import steps_of
 from mixsense.studies.settings import (
     as_json,
@@ -62,8 +62,8 @@ def draft_study(
     if ends is not None and "scale" not in arguments and takes_scale:
         arguments["scale"] = Rating(*ends, step=None)  # an answer at an end may stand for more
     problem = Problem.from_dict({"n": n, **arguments})
-    if ends is None and problem.scale is not None:
-        ends = problem.scale.ends  # nobody can answer anything else
+    if problem.scale is not None:
+        ends = _ends(ends, problem.scale)
     text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
     name = checked_name(name)
     check_titles(problem.features, problem.intercept)
@@ -78,6 +78,17 @@ def draft_study(
     if notes is not None:
         asking["notes"] = checked_notes(notes)
     return Draft(name, problem, text, json.dumps(asking), first)
+
+
+def _ends(given: tuple[float, float] | None, scale: Rating | Probability) -> tuple[float, float]:
+    """Return the range of the answers on a scale: nobody can answer anything else."""
+    low, high = scale.ends
+    if given is not None and given != (low, high):
+        raise InvalidInput(
+            f"answer_range is from {given[0]:g} to {given[1]:g}, and answers on the scale are from {low:g} to "
+            f'{high:g}: leave answer_range out, or give scale="real"'
+        )
+    return low, high
 
 
 def create_study(
@@ -102,7 +113,7 @@ def create_study(
         Name of the study in this database.
     n, **arguments
         As for `recover`: gamma, k, sigma, eta, method, models, weights, max_queries, seed, features, box, intercept,
-        scale, block, and what the method takes besides.
+        scale, block, promise, and what the method takes besides.
     units : sequence of str, optional
         The unit of each feature, to be shown with the questions.
     answer_range : pair of float, optional

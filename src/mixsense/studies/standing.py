@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-from mixsense.errors import BudgetError, MixsenseError, ModelError, OracleError
-from mixsense.recovery import Recovery
+from mixsense.checks import visible
+from mixsense.errors import BudgetError, MixsenseError, ModelError, OracleError, StudyError
+from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import TOO_MANY_AT_AN_END
-from mixsense.studies.cautions import PROMISES, UNCONFIRMED
+from mixsense.studies.cautions import UNCONFIRMED, with_warnings
 from mixsense.studies.records import StudyProgress
 from mixsense.studies.storage.reports import Counts
 
@@ -35,6 +37,7 @@ def standing(
         surplus=c.surplus,
         expired=c.expired,
         groups=c.groups,
+        alone=c.alone,
         warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *_at_the_ends(c, answer_range)),
     )
 
@@ -71,4 +74,21 @@ def stored_end(status: str, text: str) -> Recovery | MixsenseError:
     if status != "failed":
         return Recovery.from_json(text)
     why = json.loads(text)
-    return GAVE_UP[why["error"]](str(why["message"]))
+    return GAVE_UP[why["error"]](visible(str(why["message"])))
+
+
+def ended(end: Recovery | MixsenseError, now: StudyProgress) -> Recovery:
+    """Return the result of a study that has ended and stands so, or raise why there is none."""
+    if isinstance(end, MixsenseError):
+        raise end
+    status = "uncertain" if now.status == "uncertain" else end.status
+    return replace(end, status=status, diagnostics=with_warnings(end, now.warnings))
+
+
+def unfinished(best: Recovery | None, now: StudyProgress) -> Recovery:
+    """Return the best estimate of a study that goes on and stands so, or say that there is none."""
+    where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
+    if best is None:
+        raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
+    missing = f"the study goes on: {where}"
+    return replace(best, status="open", diagnostics=with_warnings(best, [missing, *now.warnings]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +12,17 @@ import numpy as np
 from mixsense import errors
 from mixsense.arrays import Array
 from mixsense.checks import as_int
-from mixsense.errors import InvalidInput, StudyError
+from mixsense.errors import InvalidInput
 from mixsense.features.units import feature_names
 from mixsense.recovery import Recovery
 from mixsense.rounds import Record
 from mixsense.scales import scale_of
-from mixsense.studies.cautions import with_warnings
 from mixsense.studies.given import checked_answer, checked_group, checked_groups, checked_token, ticket_of
-from mixsense.studies.ids import text_of
+from mixsense.studies.ids import check_key, text_of
 from mixsense.studies.playback import Playback
 from mixsense.studies.records import Question, StudyProgress
 from mixsense.studies.settings import as_json, stored_asking, stored_problem
-from mixsense.studies.standing import standing, stored_end
+from mixsense.studies.standing import ended, standing, stored_end, unfinished
 from mixsense.studies.storage.access import Access
 from mixsense.studies.storage.catalogue import find_study, remove_study
 from mixsense.studies.storage.confirmation import Confirmation
@@ -52,6 +50,7 @@ class Study:
         self._row = row
         self._access = Access(database, row)
         with self._access.undamaged(of_ours=True):
+            check_key(row.key)
             problem = stored_problem(json.loads(row.problem))
             asking = stored_asking(json.loads(row.asking), problem.n)
             self.names = feature_names(problem.n, problem.features)
@@ -90,7 +89,8 @@ class Study:
         ----------
         respondent : str, optional
             A token of whoever will answer, such as a random cookie: the same for all questions of one person. Answers
-            to the same token are known to share a hidden model. The token is stored nowhere.
+            to the same token are known to share a hidden model. Nobody is asked again what they were asked before as
+            long as the round has something else. The token is stored nowhere.
         advance : bool
             Compute the next round here if it is due and no other process does. Say False where a process beside the
             requests calls `advance`.
@@ -124,7 +124,7 @@ class Study:
         in_order : bool
             In the order of the design. Otherwise it is random, so that no place in the design tells who came first.
         respondent, advance
-            As for `ask`.
+            As for `ask`. A respondent gets no two questions at once that ask the same.
         patient : bool
             Wait for all answers of a round before the next one, and take no extra questions: then nothing is handed out
             while the rest of the round is out.
@@ -190,7 +190,8 @@ class Study:
     def tell_many(self, answers: Iterable[tuple[str, float]], groups: Sequence[int | None] | None = None) -> list[str]:
         """Give several answers, all or none; see `tell`.
 
-        Answers of a study with the same number in `groups` are known to share a hidden model; None is by itself.
+        Answers of a study with the same number in `groups` are known to share a hidden model; None is by itself, or
+        belongs to the respondent that the question was handed to. Another number than that one's is refused.
         """
         told = [Told(self.ticket_of(id), self.checked(value)) for id, value in answers]
         told = [a._replace(group=group) for a, group in zip(told, checked_groups(groups, len(told)), strict=True)]
@@ -243,15 +244,8 @@ class Study:
         if end is not None:
             with self._access.undamaged(of_ours=True):
                 r = stored_end(*end)
-            if isinstance(r, errors.MixsenseError):
-                raise r
-            status = "uncertain" if now.status == "uncertain" else r.status
-            return replace(r, status=status, diagnostics=with_warnings(r, now.warnings))
-        where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
-        if best is None:
-            raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
-        missing = f"the study goes on: {where}"
-        return replace(best, status="open", diagnostics=with_warnings(best, [missing, *now.warnings]))
+            return ended(r, now)
+        return unfinished(best, now)
 
     def distrust(self, why: str) -> None:
         """End the study for good, whatever its result was: its answers cannot be trusted. They stay stored.
@@ -284,6 +278,11 @@ class Study:
         """Return what the questions with these ids ask, x (n,); one that was never handed out is left out."""
         found = self._reports.handed_out({self.ticket_of(id) for id in ids})
         return {self.id_of(ticket): x for ticket, x in found.items()}
+
+    def respondents(self, ids: Iterable[str]) -> dict[str, int | None]:
+        """Return the group of each of these questions that has an answer (None: nobody said) or was handed to one."""
+        found = self._reports.respondents({self.ticket_of(id) for id in ids})
+        return {self.id_of(ticket): group for ticket, group in found.items()}
 
     def delete(self) -> None:
         """Remove the study and all its answers, for good: this one, whatever has its name by now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +74,8 @@ class Access:
                 if isinstance(error, sa.exc.DBAPIError):
                     raise
                 failure = self._damaged(type(error.orig).__name__)  # a row that is written again, as it was found
+            except Misshapen as error:
+                failure = self._damaged(error)
             raise failure from None
 
     def _check(self, connection: sa.Connection, lock: bool = False) -> None:
@@ -116,3 +118,11 @@ def as_vector(stored: Any, n: int) -> Array:
     if x.shape != (n,) or not np.isfinite(x).all():
         raise Misshapen(f"a query has not {n} finite numbers")
     return x
+
+
+def as_numbers(stored: Iterable[Any]) -> list[int]:
+    """Return whole numbers as they were stored, or raise Misshapen."""
+    found = list(stored)
+    if not all(isinstance(number, int) for number in found):
+        raise Misshapen("what should be a whole number is not")
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 
+from mixsense.checks import visible
 from mixsense.errors import InvalidInput
 from mixsense.rounds import Round
 from mixsense.studies.storage.access import Access, StudyRow
@@ -38,7 +39,8 @@ def insert_study(database: Database, name: str, problem: str, asking: str, first
 def study_names(database: Database) -> list[str]:
     """Return the names of all studies."""
     with database.reading() as connection:
-        return list(connection.execute(sa.select(studies.c.name).order_by(studies.c.name)).scalars())
+        found = connection.execute(sa.select(studies.c.name).order_by(studies.c.name)).scalars()
+        return [visible(str(name)) for name in found]
 
 
 def find_study(database: Database, name: str) -> StudyRow:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 _random = secrets.SystemRandom()
 
@@ -36,8 +36,18 @@ def drawn(slots: Sequence[int], count: int, in_order: bool = False) -> list[int]
     return list(slots[:count]) if in_order else _random.sample(slots, min(count, len(slots)))
 
 
-def for_one(free: Sequence[int], count: int, mine: Sequence[int], begun: set[int], layout: Layout) -> list[int]:
+def for_one(
+    free: Sequence[int],
+    count: int,
+    mine: Sequence[int],
+    begun: set[int],
+    layout: Layout,
+    asks: Mapping[int, bytes] | None = None,
+    given: set[Any] | None = None,
+) -> list[int]:
     """Return up to `count` free slots for one respondent: the rest of its block, then blocks that nobody began.
+
+    No two of them ask the same.
 
     Parameters
     ----------
@@ -46,18 +56,22 @@ def for_one(free: Sequence[int], count: int, mine: Sequence[int], begun: set[int
     count : int
         How many are wanted.
     mine : sequence of int
-        Slots of the same round that this respondent was handed before: none of their queries comes again.
+        Slots of the same round that this respondent was handed before.
     begun : set of int
         Units of which somebody was handed a slot.
     layout : Layout
         How the slots are arranged.
+    asks : mapping, optional
+        What the queries ask: two that ask the same are one. All different by default.
+    given : set, optional
+        What this respondent was asked before, which does not come again; what is chosen is added.
 
     Examples
     --------
     >>> for_one([1, 2, 3, 4, 5], 2, mine=[0], begun={0}, layout=Layout(repeats=1, block=3))
     [1, 2]
     """
-    asked = {layout.query(slot) for slot in mine}
+    asks, asked = asks or {}, set[Any]() if given is None else given
     own = {layout.unit(slot) for slot in mine}
     units: dict[int, list[int]] = {}
     for slot in free:
@@ -69,7 +83,8 @@ def for_one(free: Sequence[int], count: int, mine: Sequence[int], begun: set[int
         for slot in units[unit]:
             if len(found) == count:
                 return found
-            if layout.query(slot) not in asked:
-                asked.add(layout.query(slot))
+            query = layout.query(slot)
+            if (what := asks.get(query, query)) not in asked:
+                asked.add(what)
                 found.append(slot)
     return found

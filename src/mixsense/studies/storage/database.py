@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from mixsense.checks import one_line, require, shown
+from mixsense.checks import is_unicode, one_line, require, shown
 from mixsense.errors import InvalidInput, StudyError
 from mixsense.sqlite import forget_log, make_private, opened
 from mixsense.studies.storage.tables import sa
@@ -131,15 +131,18 @@ def as_url(url: str | os.PathLike[str]) -> sa.URL:
     'postgresql+psycopg'
     """
     hint = "give sqlite:///tea.db, a file's name, or postgresql://user@host/database"
-    if not isinstance(url, (str, os.PathLike)) or not str(url).strip() or "\0" in str(url):
-        raise InvalidInput(f"the database is {shown(url)}: {hint}")
     text = os.fspath(url) if isinstance(url, os.PathLike) else url
+    is_text = isinstance(text, str) and bool(text.strip()) and "\0" not in text and is_unicode(text)
+    if not is_text and "://" not in str(text):
+        raise InvalidInput(f"the database is {shown(text)}: {hint}")
     if "://" not in text:
         return sa.URL.create("sqlite", database=text)
     try:
-        found = sa.make_url(text)
+        found = sa.make_url(text) if is_text else None
     except (sa.exc.ArgumentError, ValueError):
-        raise InvalidInput(f"the database's URL cannot be read: {hint}") from None
+        found = None
+    if found is None:  # not shown: it may hold a password
+        raise InvalidInput(f"the database's URL cannot be read: {hint}")
     if found.get_backend_name() in ("postgresql", "postgres"):
         return found.set(drivername="postgresql+psycopg")
     if found.get_backend_name() != "sqlite":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mixsense.arrays import Array
-from mixsense.studies.storage.access import Access, as_vector
+from mixsense.studies.storage.access import Access, as_numbers, as_vector
 from mixsense.studies.storage.choosing import Layout, drawn, for_one
 from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
 from mixsense.studies.storage.tables import answers, ends, leases, loose, queries, rounds, sa, tickets
@@ -76,6 +76,8 @@ class Questions:
     def hand_out(self, wanted: Wanted, now: float, lease: float) -> list[Ticket] | None:
         """Lease questions of the current round: new ones first, then those whose lease ran out, then extra ones.
 
+        A respondent is asked what it was not asked before, as long as the round has that.
+
         Parameters
         ----------
         wanted : Wanted
@@ -92,20 +94,31 @@ class Questions:
             if connection.execute(self._of(ends)).first():
                 return []
             current = self._turns.current(connection)
+            before = self._given(connection, wanted.group)
             slots: list[int] = []
-            if not current.closed:
-                slots = self._fresh(connection, current, wanted)
-                if len(slots) < wanted.count:
-                    slots += self._lapsed(connection, current, now, lease, wanted, wanted.count - len(slots))
+            for given in [] if current.closed else [{*before}, set[bytes]()] if before else [set[bytes]()]:
+                slots = slots or self._open(connection, current, wanted, given, now, lease)
             if slots:
                 asked = [slot // current.repeats for slot in slots]
                 return self._handed(connection, current, slots, wanted.group, asked, math.ceil(now + lease))
             due = wanted.advance and self._turns.is_due(connection, current, wanted.patient)
             if due and self._turns.claim(connection, current, now):
                 return None
-            return [] if wanted.patient else self._extra(connection, current, wanted, math.ceil(now + lease))
+            return [] if wanted.patient else self._extra(connection, current, wanted, before, math.ceil(now + lease))
 
-    def _fresh(self, connection: sa.Connection, current: Current, wanted: Wanted) -> list[int]:
+    def _open(
+        self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes], now: float, lease: float
+    ) -> list[int]:
+        """Return slots that may be handed out: new ones, then those whose lease ran out.
+
+        A respondent gets what was not given before, and then it was.
+        """
+        slots = self._fresh(connection, current, wanted, given)
+        if len(slots) < wanted.count:
+            slots += self._lapsed(connection, current, now, lease, wanted, wanted.count - len(slots), given)
+        return slots
+
+    def _fresh(self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes]) -> list[int]:
         """Return slots that were never handed out; a window of them is used up before the next one begins."""
         here = tickets.c.study == self._study, tickets.c.round == current.number
         regular = *here, tickets.c.slot < current.size
@@ -123,7 +136,9 @@ class Questions:
             free = [slot for slot in range(low, high) if slot not in handed and slot not in found]
             if wanted.group is None:
                 return drawn(free, count, wanted.in_order)
-            return for_one(free, count, [*mine, *found], {layout.unit(slot) for slot in handed}, layout)
+            asks = self._asks(connection, current, map(layout.query, free))
+            here_begun = {layout.unit(slot) for slot in handed}
+            return for_one(free, count, [*mine, *found], here_begun, layout, asks, given)
 
         found = list[int]()
         while len(found) < wanted.count and start < current.size:
@@ -140,17 +155,56 @@ class Questions:
         if group is None:
             return []
         here = tickets.c.study == self._study, tickets.c.answer_group == group, tickets.c.round == current.number
-        return sorted(connection.execute(sa.select(tickets.c.slot).where(*here)).scalars())
+        return sorted(as_numbers(connection.execute(sa.select(tickets.c.slot).where(*here)).scalars()))
+
+    def _given(self, connection: sa.Connection, group: int | None) -> set[bytes]:
+        """Return what a respondent was asked before, in all rounds."""
+        if group is None:
+            return set()
+        at = sa.and_(rounds.c.study == tickets.c.study, rounds.c.round == tickets.c.round)
+        extra = (loose.c.study, tickets.c.study), (loose.c.round, tickets.c.round), (loose.c.slot, tickets.c.slot)
+        query = sa.case((loose.c.slot.is_(None), tickets.c.slot // rounds.c.repeats), else_=loose.c.query)
+        asked = queries.c.study == tickets.c.study, queries.c.round == tickets.c.round, queries.c.query == query
+        found = (
+            sa.select(queries.c.x)
+            .select_from(tickets)
+            .join(rounds, at)
+            .join(loose, sa.and_(*(a == b for a, b in extra)), isouter=True)
+            .join(queries, sa.and_(*asked))
+            .where(tickets.c.study == self._study, tickets.c.answer_group == group)
+        )
+        with self._access.undamaged():
+            return {bytes(x) for x in connection.execute(found).scalars()}
+
+    def _asks(self, connection: sa.Connection, current: Current, wanted: Iterable[int]) -> dict[int, bytes]:
+        """Return what some queries of the round ask."""
+        numbers = {*wanted}
+        if not numbers:
+            return {}
+        here = queries.c.round == current.number, queries.c.query.between(min(numbers), max(numbers))
+        with self._access.undamaged():
+            rows = connection.execute(self._of(queries, *here)).all()
+            return {row.query: bytes(row.x) for row in rows if row.query in numbers}
 
     def _lapsed(
-        self, connection: sa.Connection, current: Current, now: float, lease: float, wanted: Wanted, count: int
+        self,
+        connection: sa.Connection,
+        current: Current,
+        now: float,
+        lease: float,
+        wanted: Wanted,
+        count: int,
+        given: set[bytes],
     ) -> list[int]:
         """Return slots that are out, and whose lease has run out."""
         over = leases.c.round == current.number, sa.not_(holds(leases, now, lease))
         again = self._of(leases, *over).order_by(leases.c.slot).limit(max(count, SHUFFLED))
         with self._access.undamaged():
             back = [int(row.slot) for row in connection.execute(again)]
-        return drawn(back, count, wanted.in_order)
+        if wanted.group is None:
+            return drawn(back, count, wanted.in_order)
+        layout = Layout(current.repeats, current.block)
+        return for_one(back, count, [], set(), layout, self._asks(connection, current, map(layout.query, back)), given)
 
     def _handed(
         self,
@@ -176,28 +230,32 @@ class Questions:
             x = {row.query: as_vector(row.x, self._n) for row in connection.execute(self._of(queries, *here))}
             return [Ticket(t, x[i], unit(slot)) for t, i, slot in zip(given, asked, slots, strict=True)]
 
-    def _extra(self, connection: sa.Connection, current: Current, wanted: Wanted, until: int) -> list[Ticket]:
+    def _extra(
+        self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes], until: int
+    ) -> list[Ticket]:
         """Hand out questions where there is none that is waited for.
 
         A method that goes on without some answers takes others, too: extra ones, to queries of the round, while the
         budget has room for them. Otherwise what is out is handed out a second time, and the first answer counts; where
         nothing is out either, the next round is just being computed, and what is asked is not used.
         """
-        mine = self._mine(connection, current, wanted.group)
+        every = range(current.size // current.repeats)
+        asks = self._asks(connection, current, every if given else ())
+        new = {query for query in every if asks.get(query) not in given}
         count = wanted.count if current.least is not None else 0
         if self._most is not None:
             count = min(count, self._most - self._asked_for(connection))
         if count > 0:
-            had = self._queries_of(connection, current, mine)
-            every = range(current.size // current.repeats)
-            asked = drawn([query for query in every if query not in had] or every, count)
+            asked = drawn(sorted(new) or every, count)
             slots = [EXTRA + secrets.randbelow(EXTRA) for _ in asked]
             self._insert_loose(connection, current, slots, asked)
             return self._handed(connection, current, slots, wanted.group, asked, None)
         own = answers.c.round == current.number, answers.c.slot < current.size, sa.not_(answers.c.surplus)
         there = set(connection.execute(sa.select(answers.c.slot).where(answers.c.study == self._study, *own)).scalars())
         out = [slot for slot in range(current.size) if slot not in there]
-        slots = drawn([slot for slot in out if slot not in mine] or out or range(current.size), wanted.count)
+        mine = self._mine(connection, current, wanted.group)
+        other = [slot for slot in out if slot // current.repeats in new] or [slot for slot in out if slot not in mine]
+        slots = drawn(other or out or range(current.size), wanted.count)
         asked = [slot // current.repeats for slot in slots]
         return self._handed(
             connection, current, slots, wanted.group, asked, until if out and not current.closed else None
@@ -209,18 +267,13 @@ class Questions:
         extra = sa.select(sa.func.count()).where(loose.c.study == self._study, loose.c.slot >= EXTRA)
         return int(connection.execute(sizes).scalar_one()) + int(connection.execute(extra).scalar_one())
 
-    def _queries_of(self, connection: sa.Connection, current: Current, slots: Sequence[int]) -> set[int]:
-        """Return the queries that some slots ask."""
-        here = loose.c.study == self._study, loose.c.round == current.number, loose.c.slot.in_(slots)
-        extra = connection.execute(sa.select(loose.c.query).where(*here)).scalars()
-        return {*extra, *(slot // current.repeats for slot in slots if slot < current.size)}
-
     def _insert_loose(
         self, connection: sa.Connection, current: Current, slots: Sequence[int], asked: Sequence[int]
     ) -> None:
         """Note extra questions; those of the round are written again with them, so that no place tells their order."""
         here = loose.c.study == self._study, loose.c.round == current.number
         before = [dict(row._mapping) for row in connection.execute(sa.select(loose).where(*here))]
+        as_numbers(row["slot"] for row in before)
         connection.execute(loose.delete().where(*here))
         row = {"study": self._study, "round": current.number, "came": None}
         new = [{**row, "slot": slot, "query": query} for slot, query in zip(slots, asked, strict=True)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixsense.arrays import Array
+from mixsense.checks import visible
 from mixsense.studies.storage.access import Access, as_vector
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.tables import (
@@ -47,6 +48,8 @@ class Counts:
     closed: bool
     computing: bool
     groups: int
+    alone: int
+    """Answers that no group has."""
 
 
 class Reports:
@@ -95,6 +98,7 @@ class Reports:
             "closed": count(closed, closed.c.round == last),
             "computing": count(computing, holds(computing, now, TURN)),
             "groups": sa.select(sa.func.count(known)).where(answers.c.study == self._study, used),
+            "alone": count(answers, used, answers.c.answer_group.is_(None)),
         }
         wanted = [statement.scalar_subquery().label(name) for name, statement in columns.items()]
         with self._access.reading() as connection:
@@ -103,7 +107,7 @@ class Reports:
             ).one()
             return Counts(
                 round=int(found.round),
-                label=found.label,
+                label=visible(found.label),
                 size=int(found.size),
                 answered=found.answered,
                 out=found.out,
@@ -112,13 +116,14 @@ class Reports:
                 expired=found.tickets - found.handed,  # beyond the first of each question
                 at_low=found.at_low,
                 at_high=found.at_high,
-                end=found.end,
+                end=None if found.end is None else visible(found.end),
                 unconfirmed=found.unconfirmed,
                 least=None if found.least is None else int(found.least),
                 waiting=found.waiting,
                 closed=bool(found.closed),
                 computing=bool(found.computing),
                 groups=found.groups,
+                alone=found.alone,
             )
 
     def answered(self) -> list[dict[str, Any]]:
@@ -149,6 +154,19 @@ class Reports:
             x = self._queries(connection)
             found = ((TicketName(row.ticket, row.secret), row) for row in connection.execute(self._of(tickets)))
             return {name: x(row.round, row.slot) for name, row in found if name in wanted}
+
+    def respondents(self, wanted: set[TicketName]) -> dict[TicketName, int | None]:
+        """Return the group of each of these tickets that has an answer, None if it has none, or was handed to one."""
+        same = sa.and_(answers.c.study == tickets.c.study, answers.c.ticket == tickets.c.ticket)
+        given = answers.c.answer_group.label("given"), answers.c.ticket.label("answer")
+        both = sa.select(tickets, *given).join_from(tickets, answers, same, isouter=True)
+        with self._access.reading() as connection:
+            found: dict[TicketName, int | None] = {}
+            for row in connection.execute(both.where(tickets.c.study == self._study)):
+                name, group = TicketName(row.ticket, row.secret), row.answer_group if row.answer is None else row.given
+                if name in wanted and not (row.answer is None and group is None):
+                    found[name] = group
+            return found
 
     def _queries(self, connection: sa.Connection) -> Callable[[int, int], Array]:
         """Return a function that gives the query of a slot of a round."""

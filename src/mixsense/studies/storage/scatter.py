@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from mixsense.studies.storage.access import as_numbers
 from mixsense.studies.storage.tables import of_study, sa
 
 SECRET_BITS = 17
@@ -54,7 +55,7 @@ def _taken_out(connection: sa.Connection, table: sa.Table, *parts: sa.Select[Any
     names = table.c.keys()  # quicker than the rows' own: a batch takes out thousands
     found = [dict(zip(names, row, strict=True)) for part in parts for row in connection.execute(part).all()]
     if found:
-        numbers = [row["ticket"] for row in found]
+        numbers = as_numbers(row["ticket"] for row in found)
         within = table.c.study == found[0]["study"], table.c.ticket.between(min(numbers), max(numbers))
         connection.execute(table.delete().where(*within))
     return found

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array, Index
+from mixsense.checks import visible
 from mixsense.errors import InvalidInput
 from mixsense.rounds import Asked, Round, dense, is_exact
 from mixsense.studies.storage.access import Access, Misshapen, as_vector
@@ -45,6 +46,10 @@ class _New(NamedTuple):
     rows: dict[int, dict[str, Any]]
     slots: set[tuple[int, int]]
     ended: bool
+
+
+def _refused(answer: Told, show: Callable[[TicketName], str], why: str) -> InvalidInput:
+    return InvalidInput(f"question {show(answer.ticket)} {why}", ticket=answer.ticket)
 
 
 def insert_round(connection: sa.Connection, study: int, number: int, new: Round) -> None:
@@ -87,24 +92,20 @@ class Storage:
         (number, secret), value, group = answer
         found = connection.execute(self._of(tickets, tickets.c.ticket == number)).first()
         if found is None or found.secret != secret:
-            raise InvalidInput(
-                f"question {show(answer.ticket)} was never handed out: give the id that ask() gave",
-                ticket=answer.ticket,
-            )
+            raise _refused(answer, show, "was never handed out: give the id that ask() gave")
         stored = connection.execute(self._of(answers, answers.c.ticket == number)).first()
-        known = new.rows[number]["value"] if number in new.rows else None if stored is None else stored.value
-        if known is not None:
-            if known == value:
-                return "known"
-            raise InvalidInput(
-                f"question {show(answer.ticket)} has another answer already, and an answer is never changed: "
-                "ask for another question",
-                ticket=answer.ticket,
-            )
+        before = new.rows.get(number) or (None if stored is None else stored._mapping)
+        settled = found.answer_group if before is None else before["answer_group"]
+        if before is not None and before["value"] != value:
+            raise _refused(answer, show, "has another answer already, and an answer is never changed: ask again")
+        if group not in (None, settled) and not (before is None and settled is None):
+            raise _refused(answer, show, "has another respondent than its group says: leave its group out")
+        if before is not None:
+            return "known"
         same = *self._used(), answers.c.round == found.round, answers.c.slot == found.slot
-        before = connection.execute(sa.select(answers.c.ticket).where(*same)).first() is not None
-        surplus = before or new.ended or (found.round, found.slot) in new.slots
-        group = group if found.answer_group is None else found.answer_group
+        taken = connection.execute(sa.select(answers.c.ticket).where(*same)).first() is not None
+        surplus = taken or new.ended or (found.round, found.slot) in new.slots
+        group = group if settled is None else settled
         row = {"study": self._study, "ticket": number, "round": found.round, "slot": found.slot}
         new.rows[number] = {**row, "value": value, "surplus": surplus, "answer_group": group}
         new.slots.add((found.round, found.slot))
@@ -167,11 +168,13 @@ class Storage:
             rows = connection.execute(self._of(queries, queries.c.round == number).order_by(queries.c.query))
             X = np.stack([as_vector(row.x, self._n) for row in rows]).astype(np.float64)
             with self._access.undamaged(of_ours=True):
-                stored = Round(X, found.repeats, found.block, found.label, least=found.least)
+                stored = Round(X, found.repeats, found.block, visible(found.label), least=found.least)
             if stored.size != found.size:
                 raise Misshapen(f"a round of {stored.size} questions has {found.size}")
             own, late = self._came_with(connection, number)
             if len(own) < stored.size and not connection.execute(self._of(closed, closed.c.round == number)).first():
+                if connection.execute(self._of(rounds, rounds.c.round == number + 1)).first() is not None:
+                    raise Misshapen("a round that was followed by another one is not closed")
                 return stored, None
             y = np.array([row.value for row in (*own, *late)], dtype=np.float64)
             if not np.isfinite(y).all():

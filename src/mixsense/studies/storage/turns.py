@@ -82,8 +82,8 @@ class Turns:
         """Return the last round."""
         found = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).first()
         with self._access.undamaged():
-            numbers = found is not None and int(found.repeats) >= 1 and int(found.block) >= 1
-            if found is None or not numbers or not 0 <= int(found.round) < MOST_ROUNDS:
+            numbers = found is not None and min(int(found.size), int(found.repeats), int(found.block)) >= 1
+            if found is None or not numbers or found.size % found.repeats or not 0 <= int(found.round) < MOST_ROUNDS:
                 raise Misshapen("there is no round with questions")
             done = self._of(closed, closed.c.round == found.round)
             least = None if found.least is None else int(found.least)
