@@ -135,7 +135,7 @@ def test_prints_preflight_and_table_and_goes_on_without_asking(credit, tmp_path,
     assert done.returncode == 0, done.stderr
     assert_found(json.loads((tmp_path / "r.json").read_text()))
     assert done.stdout.startswith("preflight: 3")
-    for words in ("ok       linear", "certified", "income", "late", "(intercept)", "±"):
+    for words in ("ok       linear", "certified", "income", "late", "(intercept)", "±", "difference, 2 − 1"):
         assert words in done.stdout
     count = len(answered(tmp_path))
     again = audit(*args, cwd=tmp_path)

@@ -136,7 +136,7 @@ def test_what_passes_is_tried_again():
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (400, "body that the service expects"),
+        (400, "body that it expects"),
         (401, "env:TOKEN"),
         (404, "takes a POST"),
         (204, "status 200 is needed"),
@@ -158,7 +158,17 @@ def test_gives_up_after_the_retries_and_keeps_what_came():
         with pytest.raises(ms.OracleError, match=r"no answer after 2 tries \(status 500, broken") as caught:
             oracle(X, 1)
         assert len(str(caught.value)) < 500
+        assert "body" not in str(caught.value)  # it has answered others
         assert np.array_equal(caught.value.received[:, 0], [3, 12, 21, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(("status", "told"), [(400, "refused with status 400 (no inputs)"), (500, "500, no inputs)")])
+def test_a_service_that_never_answers_may_want_another_body(status, told):
+    with Service(lambda call: (status, {}, b"no inputs")) as service, ms.HTTPOracle(service.url, retries=1) as oracle:
+        with pytest.raises(ms.OracleError) as caught:
+            oracle(X, 1)
+    assert told in str(caught.value)
+    assert "give the body that it expects (--body; in Python body=)" in str(caught.value)
 
 
 def test_a_wait_beyond_the_limit_is_not_waited_for():

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 
 import mixsense as ms
 from mixsense.rounds import is_sparse, unlike
@@ -36,6 +36,28 @@ def test_a_round_keeps_sparse_rows_sparse_and_nobody_can_change_them():
 def test_rows_that_are_no_queries_are_refused(bad):
     with pytest.raises(ms.InvalidInput, match="a round's queries"):
         ms.Round(bad)
+
+
+def _with_index(kind, index):
+    rows = kind(np.eye(3))
+    (rows.coords[1] if kind is coo_array else rows.indices)[0] = index
+    return rows
+
+
+@pytest.mark.parametrize("kind", [csr_array, csc_array, coo_array])
+@pytest.mark.parametrize("index", [7, -1])
+def test_an_index_out_of_range_reads_no_foreign_memory(kind, index):
+    rows = _with_index(kind, index)
+    oracle = ms.SimulatedOracle(np.eye(3)[:2], sigma=0.0, seed=1)
+    for use in (ms.Round, lambda rows: oracle(rows, 1), lambda rows: ms.Asked(rows, [1.0, 2.0, 3.0])):
+        with pytest.raises(ms.InvalidInput, match=r"sparse queries cannot be used \(.*ind"):
+            use(rows)
+
+
+@pytest.mark.parametrize("kind", [np.array, csr_array])
+def test_complex_queries_are_refused(kind):
+    with pytest.raises(ms.InvalidInput, match="not numbers"):
+        ms.Round(kind(np.eye(2) * 1j))
 
 
 def test_a_simulation_answers_sparse_rows_as_it_answers_dense_ones():

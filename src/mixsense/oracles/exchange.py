@@ -11,7 +11,7 @@ from typing import Any
 from mixsense.arrays import Array
 from mixsense.errors import OracleError
 from mixsense.oracles.replies import number_in
-from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
+from mixsense.oracles.retrying import BODY_HINT, LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Reply, Transient
@@ -104,9 +104,11 @@ class Exchange:
                 )
         status = None if reply is None else reply.status
         came = f", {m.secrets.show(reply.content, 120)}" if reply is not None and reply.content else ""
+        never = "" if self.count else f"; if it is and never answers, {BODY_HINT}"
         raise self._error(
             f"POST {asked}: no answer after {sent} {'tries' if sent > 1 else 'try'} ({last}{came}): "
-            "see whether the service is up; a lower rate or concurrency, more retries or a longer limit may help",
+            f"see whether the service is up{never}; a lower rate or concurrency, more retries or a longer limit may "
+            "help",
             status=status,
         )
 

@@ -19,6 +19,9 @@ MISFIT = 1.0
 """Logarithm of how much worse straight lines may fit than as many values at each stop, mean over the lines: below
 0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise; of three
 to six lines, 1 mixture of 216 was above 1, with noise 0.02 gap, and one line with a share of 90 %."""
+PERMUTATIONS, MORE_PERMUTATIONS = 1999, 4999
+"""How often answers are permuted for the p-value of a spread, of all groups and of callers (taste: p-values of a
+tenth of `SIGNIFICANCE` can be told)."""
 FLAT = 1e-3
 """A bend of a line by less than this share of the answers' range does not matter."""
 
@@ -128,7 +131,7 @@ def unequal_levels(groups: Array) -> float:
     return float(special.chdtrc(len(groups) - 1, H / (1 - float((ties**3.0 - ties).sum()) / (N**3 - N))))
 
 
-def unequal_spreads(groups: Array, rng: np.random.Generator, tries: int = 1999) -> float:
+def unequal_spreads(groups: Array, rng: np.random.Generator) -> float:
     """Return the p-value of equal spreads in all groups (groups, size): what is left of each mean is permuted."""
     rest = groups - groups.mean(axis=1, keepdims=True)
 
@@ -136,11 +139,12 @@ def unequal_spreads(groups: Array, rng: np.random.Generator, tries: int = 1999) 
         found: Array = np.abs(rest).mean(axis=-1).var(axis=-1)
         return found
 
-    shuffled = rng.permuted(np.broadcast_to(rest.ravel(), (tries, rest.size)), axis=1).reshape(tries, *rest.shape)
-    return float((1 + np.sum(unequal(shuffled) >= unequal(rest) * (1 - 1e-9))) / (tries + 1))
+    copies = np.broadcast_to(rest.ravel(), (PERMUTATIONS, rest.size))
+    shuffled = rng.permuted(copies, axis=1).reshape(PERMUTATIONS, *rest.shape)
+    return float((1 + np.sum(unequal(shuffled) >= unequal(rest) * (1 - 1e-9))) / (PERMUTATIONS + 1))
 
 
-def wider_spread(new: Array, kept: Array, rng: np.random.Generator, tries: int = 4999) -> float:
+def wider_spread(new: Array, kept: Array, rng: np.random.Generator) -> float:
     """Return the p-value of no larger spread for new callers than for one who stays; both are (visits, places).
 
     If the routing takes no notice of the caller, all answers to one query are alike, whoever asks: permute them.
@@ -153,12 +157,12 @@ def wider_spread(new: Array, kept: Array, rng: np.random.Generator, tries: int =
         widths: list[Array] = [part.var(axis=-2).sum(axis=-1) + floor for part in (first, second)]
         return widths[0] / widths[1]
 
-    order = np.argsort(rng.random((tries, *y.shape)), axis=1)
+    order = np.argsort(rng.random((MORE_PERMUTATIONS, *y.shape)), axis=1)
     mixed = ratio(np.take_along_axis(y[None], order, axis=1))
-    return float((1 + np.sum(mixed >= ratio(y) * (1 - 1e-9))) / (tries + 1))
+    return float((1 + np.sum(mixed >= ratio(y) * (1 - 1e-9))) / (MORE_PERMUTATIONS + 1))
 
 
-def rounding_step(y: Array) -> float:
+def decimal_step(y: Array) -> float:
     """Return the step of rounded answers, such as 1 or 0.01; 0 if they are not rounded."""
     for digits in range(5):
         scaled = y * 10.0**digits

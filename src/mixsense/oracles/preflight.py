@@ -23,9 +23,9 @@ from mixsense.oracles.line_tests import (
     SIGNIFICANCE,
     STOPS,
     bend_test,
+    decimal_step,
     misfit,
     off_line,
-    rounding_step,
     unequal_levels,
     unequal_spreads,
     wider_spread,
@@ -148,7 +148,7 @@ class _Look:
         lines = self.lines()  # (lines, passes, stops)
         every = np.concatenate([again, beside, lines.ravel()])
         scale = float(np.ptp(every))
-        quantum = rounding_step(every)
+        quantum = decimal_step(every)
         random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > 20 * FLAT * scale
         constant, spread_p = self.constant(lines)
         if not constant:

@@ -16,7 +16,7 @@ from mixsense.errors import InvalidInput, OracleError
 from mixsense.oracles.abilities import Confirming
 from mixsense.oracles.queries import NEEDED, as_queries, entries
 from mixsense.oracles.record_file import RecordFile, as_asked, as_line, as_run
-from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, is_sparse, knows_groups
+from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, as_sparse, is_sparse, knows_groups
 
 RECORD_HINT = "give a list of pairs, [(queries, answers)], of shapes (q, n) and (q, repeats), or what an error carries"
 """What a record is."""
@@ -85,7 +85,7 @@ class ReplayOracle:
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
         """Answer each query `repeats` times, with the groups that the record has."""
         rows: Any = queries
-        X, repeats = (rows, repeats) if is_sparse(rows) else as_queries(rows, repeats)
+        X, repeats = (as_sparse(rows), repeats) if is_sparse(rows) else as_queries(rows, repeats)
         if not X.shape[0]:
             raise InvalidInput(f"queries have shape {X.shape}: {NEEDED}")
         keys = _keys(X)

@@ -18,6 +18,8 @@ LONGEST_DELAY = 1e6
 _NUMBER = re.compile(
     r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII
 )
+BODY_HINT = "give the body that it expects (--body; in Python body=)"
+"""What to do about a service that does not understand what it is sent."""
 _YEAR = re.compile(r"\b[A-Z][a-z]{2}[ -]([0-9]{5,})\b", re.ASCII)
 
 
@@ -100,4 +102,4 @@ def remedy(status: int) -> str:
         return "give a header with a valid key, e.g. Authorization=env:TOKEN"
     if status in (404, 405):
         return "give the address that takes a POST"
-    return "give the body that the service expects" if 400 <= status <= 499 else "status 200 is needed"
+    return BODY_HINT if 400 <= status <= 499 else "status 200 is needed"

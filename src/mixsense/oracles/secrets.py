@@ -1,11 +1,10 @@
-"""Secrets: where they come from, how they are kept out of everything that is shown, and what looks like one."""
+"""Secrets: where they come from, and how they are kept out of everything that is shown."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import html
-import itertools
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 from mixsense.checks import one_line
 from mixsense.errors import InvalidInput
+from mixsense.oracles.likely_secrets import ENV, looks_random, names_a_secret
 
 SHORTEST = 4
 """What is shorter and only guessed to be a secret is shown: it would be found everywhere."""
@@ -25,79 +25,15 @@ UNESCAPED = 3
 """How deep escapes in escapes are looked through."""
 LOOKED_AT = 4_000
 """Characters of a text that are searched for secrets; of what is longer the rest is never shown."""
-RANDOM_LENGTH, RANDOM_SWITCHES = 20, 0.22
-"""A word of this many letters and digits looks random if its kind (digit, capital, small) changes at this share of its
-places: random hexadecimals do at 0.47, base 64 at 0.45; names such as churn-model-2024-01-v2 or CustomerRiskScore stay
-below 0.2."""
-ENV = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]*)")
-"""How a text says that a value comes from the environment."""
-HINT = "put it into an environment variable and give env:NAME"
-"""What to do about a secret that was given in plain."""
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
-_SHAPES = re.compile(
-    r"\b(bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)\s+\S|"  # what Authorization holds
-    r"\beyJ[\w-]+\.[\w-]+|"  # a JSON web token
-    r"-----BEGIN |"
-    r"\b(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|hf|npm|pypi|xox[abprs])[-_]\w{8,}|\bAKIA[0-9A-Z]{12,}|\bAIza[\w-]{20,}",
-    re.I,
-)
 _ESCAPE = re.compile(r"(?:%|\\x)([0-9a-f]{2})|\\u([0-9a-f]{4})|&#?[0-9a-z]{1,8};|\\.|.", re.I | re.S | re.A)
 """A letter, as it is or escaped as in addresses, JSON, Python or HTML."""
-_SECRET_WORDS = {
-    *("auth", "authorization", "authorisation", "authentication", "bearer", "jwt", "token", "secret", "password"),
-    *("pass", "passwd", "passphrase", "pwd", "credential", "credentials", "signature", "cookie", "apikey", "accesskey"),
-    *("sessionid", "session", "otp", "pin", "csrf", "xsrf", "accesstoken", "authtoken", "refreshtoken"),
-}
 _SURE = re.compile(
-    r"pass(word|wd|phrase|code)?(?![a-z])|password|pwd|token|secret|credential|(?<![a-z])(pin|otp)(?![a-z])|keys?$"
+    r"pass(word|wd|phrase|code)?(?![a-z])|passwor[dt]|kennwort|pwd|token|secret|credential|(?<![a-z])(pin|otp)(?![a-z])|keys?$"
 )
 """What a variable's name, in small letters, says of a secret, however short and in one word: PGPASSWORD, OPENAI_KEY."""
 _FOLDERS = {"PWD", "OLDPWD"}
 _LOGIN = re.compile(r"://[^/?#\s:]*:([^/?#\s]+)@")
 """The password in an address."""
-_KEY_WORDS = {"api", "access", "private", "secret", "account", "subscription", "master", "auth", "app", "client"}
-
-
-def looks_random(text: str) -> bool:
-    """Return whether a text looks like a secret by its value: an Authorization, a token, long random letters.
-
-    Examples
-    --------
-    >>> looks_random("Bearer abc"), looks_random("f3a9c1d27b604e58a1b2c3d4e5f60718")
-    (True, True)
-    >>> looks_random("churn-model-2024-01-v2-final"), looks_random("123e4567-e89b-12d3-a456-426614174000")
-    (False, False)
-    """
-    if _SHAPES.search(text):
-        return True
-    for word in re.findall(r"[A-Za-z0-9+/_=~-]{20,}", text):
-        if _UUID.fullmatch(word):
-            continue
-        letters = re.sub(r"[^A-Za-z0-9]", "", word)
-        kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in letters]
-        switches = sum(a != b and a + b != "ul" for a, b in itertools.pairwise(kinds))
-        if len(letters) >= RANDOM_LENGTH and switches >= RANDOM_SWITCHES * len(letters) and len(set(kinds)) > 1:
-            return True
-    return False
-
-
-def names_a_secret(name: str) -> bool:
-    """Return whether what has this name in a body must be a secret.
-
-    Examples
-    --------
-    >>> [names_a_secret(name) for name in ("api_key", "accessToken", "X-Auth", "password2")]
-    [True, True, True, True]
-    >>> [names_a_secret(name) for name in ("key", "keyboard", "max_tokens", "author", "income")]
-    [False, False, False, False, False]
-    """
-    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
-    pairs = itertools.pairwise(words)
-    return (
-        any(word in _SECRET_WORDS for word in words)
-        or any(a in _KEY_WORDS and b in ("key", "keys", "code") for a, b in pairs)
-        or "".join(words) in _SECRET_WORDS
-    )
 
 
 def _holds_a_secret(name: str, value: str) -> bool:
@@ -243,7 +179,7 @@ class Secrets:
 
 def _forms(value: str) -> set[str]:
     """Return the forms in which a service may repeat a value: escaped, quoted, packed, unpacked."""
-    raw = value.encode()
+    raw = value.encode(errors="surrogateescape")  # of the environment: bytes that are no UTF-8
     found = {value}
     with_unpacked = {value}
     try:
@@ -255,7 +191,13 @@ def _forms(value: str) -> set[str]:
     for text in with_unpacked:
         found |= {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]}
         found |= {json.dumps(text)[1:-1].replace("/", "\\/"), html.escape(text)}
-        found |= {quote(text), quote(text, safe=""), quote_plus(text), text.encode().decode("latin-1")}
+        plain_bytes = text.encode(errors="surrogateescape")
+        found |= {
+            quote(plain_bytes),
+            quote(plain_bytes, safe=""),
+            quote_plus(plain_bytes),
+            plain_bytes.decode("latin-1"),
+        }
     if len(raw) >= 4:
         found.add(raw.hex())
         for before in range(3):  # base 64 depends on how many bytes come before

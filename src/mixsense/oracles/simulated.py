@@ -17,13 +17,19 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
 from mixsense.errors import InvalidInput
 from mixsense.problem import Weights, as_noise, as_shares
-from mixsense.rounds import Asked, block_groups, is_exact, is_sparse
+from mixsense.rounds import Asked, as_sparse, block_groups, is_exact, is_sparse
 from mixsense.scales import scale_of
 
 
 def _as_queries(queries: Any, n: int) -> Array:
-    special = is_sparse(queries) or is_exact(queries)
-    found = queries if special else as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
+    if is_sparse(queries):
+        found = as_sparse(queries)
+    else:
+        found = (
+            queries
+            if is_exact(queries)
+            else as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
+        )
     if found.ndim != 2 or found.shape[1] != n:
         raise InvalidInput(f"queries have shape {found.shape}; this oracle takes (q, {n}): one row a query")
     return found

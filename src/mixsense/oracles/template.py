@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mixsense.arrays import Array
-from mixsense.checks import one_line
+from mixsense.checks import is_unicode, one_line
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.units import feature_names
+from mixsense.oracles.likely_secrets import ENV, check_plain
 from mixsense.oracles.queries import PLACEHOLDERS
-from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random, names_a_secret
+from mixsense.oracles.secrets import Secrets
 from mixsense.rounds import LARGEST_ANSWER
 
 _ONE = re.compile(r"\$x\[(\d{1,9})\]")
@@ -57,13 +58,15 @@ class Body:
         if isinstance(template, (str, bytes)):
             template = _template(template)
         try:
-            json.dumps(template, allow_nan=False)
+            text = json.dumps(template, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(f"the body cannot be written as JSON ({error}): give text, numbers, lists") from None
+        if not is_unicode(text):
+            raise InvalidInput("the body holds half a character (a lone surrogate), which is not UTF-8: leave it out")
         self._template = template
         self._sent: set[int] = set()
         self._whole = self.private = False
-        self._refuse_secrets(template, "", False)
+        check_plain(template)
         self._read(template)
         if not self._whole and not self._sent:
             raise InvalidInput(
@@ -112,20 +115,6 @@ class Body:
                 self._whole = True
             else:
                 self._sent.add(found)
-
-    def _refuse_secrets(self, node: Any, where: str, secret: bool) -> None:
-        """Refuse what looks like a secret in plain; `secret` says that the name of the node does."""
-        if isinstance(node, dict):
-            for key, value in node.items():
-                self._refuse_secrets(value, f"{where}.{key}" if where else str(key), names_a_secret(str(key)))
-        elif isinstance(node, (list, tuple)):
-            for value in node:
-                self._refuse_secrets(value, where, secret)
-        elif isinstance(node, str) and (not node.startswith("$") or node.startswith("$$")):
-            plain = ENV.sub("", node)
-            if looks_random(plain) or (secret and plain == node and node):
-                at = f" at {one_line(where, 60)}" if where and not looks_random(where) else ""
-                raise InvalidInput(f"the body holds what looks like a secret{at}: {HINT} in its place")
 
     @property
     def fingerprint(self) -> str:

@@ -14,7 +14,7 @@ from mixsense.rounds.round import (
     block_groups,
     knows_groups,
 )
-from mixsense.rounds.vectors import dense, is_exact, is_sparse, unlike
+from mixsense.rounds.vectors import as_sparse, dense, is_exact, is_sparse, unlike
 
 __all__ = [
     "CALLS_PER_ROUND",
@@ -31,6 +31,7 @@ __all__ = [
     "Round",
     "Steps",
     "answered",
+    "as_sparse",
     "block_groups",
     "checked_answers",
     "dense",

@@ -10,10 +10,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mixsense.arrays import Array, Mask
+from mixsense.checks import one_line
 from mixsense.errors import InvalidInput
 
 MOST_DENSE = 4_000_000
 """Sparse queries are written out for an oracle that needs them dense in pieces of this many entries: 32 MB (taste)."""
+NUMBER_KINDS = "biuf"
+"""Kinds of NumPy's dtypes that are taken for numbers: a complex one would lose a part."""
 PARTS = ("data", "indices", "indptr")
 """What CSR rows are made of."""
 
@@ -61,9 +64,7 @@ def as_held(queries: Any) -> Array:
     """Return queries as a round holds them: a read-only copy, dense, sparse or exact, or say what is wrong."""
     needed = "give a (q, n) array of finite numbers"
     if is_sparse(queries):
-        from scipy.sparse import csr_array
-
-        rows: Any = csr_array(queries, dtype=np.float64, copy=True)
+        rows: Any = as_sparse(queries).copy()
         rows.sum_duplicates()
         values, shape = rows.data, rows.shape
     elif is_exact(queries):
@@ -73,6 +74,8 @@ def as_held(queries: Any) -> Array:
         values, shape = np.zeros(1), rows.shape
     else:
         try:
+            if np.asarray(queries).dtype.kind == "c":
+                raise TypeError
             rows = values = np.array(queries, dtype=np.float64)  # a copy: the method may use its own again
         except (TypeError, ValueError):
             raise InvalidInput(f"a round's queries are not numbers: {needed}") from None
@@ -84,10 +87,31 @@ def as_held(queries: Any) -> Array:
     return rows  # type: ignore[no-any-return]
 
 
+def as_sparse(queries: Any) -> Array:
+    """Return sparse queries as CSR rows of floats, or say what is wrong: SciPy reads whatever memory an index says."""
+    from scipy.sparse import csr_array
+
+    why = "" if queries.dtype.kind in NUMBER_KINDS else "they are not numbers"
+    try:
+        if hasattr(queries, "check_format"):  # compressed rows or columns
+            queries.check_format(full_check=True)
+        elif any(at.size and not 0 <= at.min() <= at.max() < end for at, end in _coordinates(queries)):
+            why = "an index is out of range"
+    except ValueError as error:
+        why = one_line(error, 80)
+    if why:
+        raise InvalidInput(f"sparse queries cannot be used ({why}): give a (q, n) array of finite numbers")
+    return csr_array(queries, dtype=np.float64)  # type: ignore[no-any-return]
+
+
+def _coordinates(queries: Any) -> list[tuple[Any, int]]:
+    return list(zip(getattr(queries, "coords", ()), queries.shape, strict=False))
+
+
 def as_rows(queries: Any) -> Array:
     """Return queries as they came if they are sparse or exact, and as an array of floats otherwise."""
     if is_sparse(queries):
-        return queries.tocsr()  # type: ignore[no-any-return]
+        return as_sparse(queries)
     return queries if is_exact(queries) else np.asarray(queries, dtype=np.float64)
 
 

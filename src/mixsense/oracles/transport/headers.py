@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Mapping
 
 from mixsense.errors import InvalidInput
-from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random
+from mixsense.oracles.likely_secrets import ENV, HINT, looks_random
+from mixsense.oracles.secrets import Secrets
 
 HARMLESS = frozenset(
     "accept accept-language cache-control content-language content-type pragma prefer priority user-agent "

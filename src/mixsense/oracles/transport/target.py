@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from mixsense.checks import one_line
 from mixsense.checks import shown as shown_text
 from mixsense.errors import InvalidInput
-from mixsense.oracles.secrets import ENV, HINT, Secrets, looks_random, names_a_secret
+from mixsense.oracles.likely_secrets import ENV, HINT, looks_random, names_a_secret
+from mixsense.oracles.secrets import Secrets
 
 PORTS = {"http": 80, "https": 443}
 """The schemes that an address may have, each with its usual port."""
