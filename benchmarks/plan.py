@@ -10,8 +10,9 @@ between 0.01 and 100, a Gaussian pair (`random_pair`). The method is told σ, bu
 far plan for the setting. Its error at the end counts, and with less weight its error at every fourth earlier stage that
 a run of that budget would have reached in the same way. The coefficients of N = S + P (σ/γ)² are those that put the
 quantile QUANTILE of the errors where it is (quantile regression of log error, cut to the range of γ). For the row
-"certified" as many runs have a γ and no budget, and the same formula is fitted to the same quantile of the answers that
-they took. Both are written to ``src/mixsense/planning/calibration.py``.
+"typical" as many runs have a γ, promise="typical" and no budget, and the same formula is fitted to the same quantile of
+the answers that they took. Both are written to ``src/mixsense/planning/calibration.py``. The row "certified" is not
+calibrated: `mixsense.planning.certainty` derives it.
 
 *Honesty.* Other seeds. Every plan is carried out once: ``max_queries`` = the planned number, γ = None; *kept* means
 that the worst ℓ2 error is within γ. *Needed* is measured in two ways. By settings: the smallest N = plan/f, f in
@@ -43,7 +44,7 @@ import numpy as np  # noqa: E402
 
 import mixsense as ms  # noqa: E402
 from mixsense.methods.frugal.method import first_batch, frugal  # noqa: E402
-from mixsense.planning.calibration import CERTIFIED, FRUGAL, MOST_OF_GAP, RANGES  # noqa: E402
+from mixsense.planning.calibration import FRUGAL, MOST_OF_GAP, RANGES, UNTIL_SURE  # noqa: E402
 from mixsense.planning.costs import frugal_parts  # noqa: E402
 from mixsense.planning.table import Plan  # noqa: E402
 from mixsense.rounds import Method, run  # noqa: E402
@@ -103,13 +104,15 @@ def calibration_run(number: int) -> list[tuple[int, int, float, int, float, floa
     return [(n, k, gap, *row) for row in (*stages, (*last, 1.0))]
 
 
-def certified_run(number: int) -> tuple[int, int, float, float, int]:
-    """One run until the method is sure of γ: n, k, gap/σ, γ/σ, answers."""
+def typical_run(number: int) -> tuple[int, int, float, float, int]:
+    """One run until the method is sure of γ for typical vectors: n, k, gap/σ, γ/σ, answers."""
     rng = np.random.default_rng([CALIBRATION, number, 7])
     n, k, gap, gamma = draw_setting(rng)
     pair = ms.random_pair(n, k, gap, seed=rng)
     oracle = ms.SimulatedOracle(pair, 1.0, seed=[CALIBRATION, number, 8])
-    return n, k, gap, gamma, ms.recover(oracle, n, gamma=gamma, sigma=1.0, seed=[CALIBRATION, number, 9]).queries
+    seed = [CALIBRATION, number, 9]
+    r = ms.recover(oracle, n, gamma=gamma, sigma=1.0, seed=seed, promise="typical")
+    return n, k, gap, gamma, r.queries
 
 
 def fit_errors(data: np.ndarray) -> tuple[Coefficients, float]:
@@ -137,7 +140,7 @@ def fit_answers(data: np.ndarray) -> tuple[Coefficients, float]:
         return start + precision / gamma**2
 
     found = quantile_regression(
-        CERTIFIED, lambda tried: np.log(answers) - np.log(expected(tried)), np.ones(len(answers))
+        UNTIL_SURE, lambda tried: np.log(answers) - np.log(expected(tried)), np.ones(len(answers))
     )
     return found, float((answers <= expected(found)).mean())
 
@@ -175,10 +178,11 @@ FRUGAL = {{
 }}
 """Coefficients of `mixsense.planning.costs.frugal_parts` for a run that spends a budget."""
 
-CERTIFIED = {{
-{certified}
+UNTIL_SURE = {{
+{until_sure}
 }}
-"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run that stops by itself."""
+"""Coefficients of `mixsense.planning.costs.frugal_parts` for a run that stops by itself, sure of
+γ for typical vectors."""
 
 RANGES = {{"n": (20, 1000), "k": (1, 10), "gap/sigma": (0.5, 20), "gamma/sigma": (0.05, 0.5)}}
 """Where the runs were made, with k at most n/4; beyond these ranges a plan extrapolates."""
@@ -195,19 +199,19 @@ def calibrate(runs: int, jobs: int, keep: Path | None) -> str:
     """Make the runs, fit, write the coefficients into the package; returns the table."""
     rows = [row for part in work_through(calibration_run, runs, jobs, keep) for row in part]
     frugal, below = fit_errors(np.array(rows))
-    certified, fewer = fit_answers(np.array(list(work_through(certified_run, runs, jobs, keep))))
+    until_sure, fewer = fit_answers(np.array(list(work_through(typical_run, runs, jobs, keep))))
     lines = {
         name: "\n".join(f'    "{key}": {value:g},' for key, value in found.items())
-        for name, found in (("frugal", frugal), ("certified", certified))
+        for name, found in (("frugal", frugal), ("until_sure", until_sure))
     }
     CALIBRATED.write_text(TEMPLATE.format(runs=runs, most=MOST_OF_GAP, **lines), encoding="utf-8")
     return "\n".join(
         [
             f"{runs} runs with a budget, {len(rows)} errors: {100 * below:.0f} % of them are below the fitted γ. "
             f"{runs} runs with a γ: {100 * fewer:.0f} % took fewer answers than the fitted N.\n",
-            "| coefficient | frugal | certified |",
+            "| coefficient | frugal | typical |",
             "|---|---|---|",
-            *(f"| {name} | {frugal[name]:g} | {certified[name]:g} |" for name in frugal),
+            *(f"| {name} | {frugal[name]:g} | {until_sure[name]:g} |" for name in frugal),
         ]
     )
 

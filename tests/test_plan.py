@@ -359,7 +359,7 @@ def test_more_is_asked_where_more_is_needed():
         given = {"n": 100, "k": 5, "gap": 2.0, "gamma": 0.1} | changes
         paper = costs.paper(sigma=1.0, eta=0.05, constants=PRACTICAL, **given)
         any_vectors = certain_of_any(**given, shares=(0.5, 0.5))
-        return costs.frugal(**given), costs.frugal(**given, certified=True), paper, any_vectors
+        return costs.frugal(**given), costs.frugal(**given, until_sure=True), paper, any_vectors
 
     usual = queries()
     for harder in ({"gamma": 0.05}, {"gap": 1.0}, {"k": 10}):
@@ -376,9 +376,9 @@ def test_no_plan_gets_cheaper_beyond_the_calibrated_ranges():
     for n, k, gap in itertools.product((20, 1000, 10**8), (1, 10), (0.5, 2.0, 20.0)):
         for name, harder in beyond.items():
             usual = {"n": max(n, 400) if name == "k" else n, "k": k, "gap": gap, "gamma": 0.05}
-            for certified in (False, True):
-                counts = [costs.frugal(**(usual | {name: value}), certified=certified) for value in harder]
-                assert counts == sorted(counts), (usual, name, certified)
+            for until_sure in (False, True):
+                counts = [costs.frugal(**(usual | {name: value}), until_sure=until_sure) for value in harder]
+                assert counts == sorted(counts), (usual, name, until_sure)
     assert ms.plan(10**8, 5, sigma=1.0, gap=2.0, gamma=0.1).extrapolated
 
 
@@ -407,7 +407,9 @@ def test_frugal_plans_are_honest():
             oracle = ms.SimulatedOracle(pair, sigma, seed=[3, number, i, 1])
             r = ms.recover(oracle, n, gamma=None, sigma=sigma, max_queries=budget, seed=[3, number, i, 2])
             kept[i] += len(r.vectors) <= 2 and ms.match_error(r.vectors, pair) <= gamma
-        if number % 2:
+        if number % 2:  # half of them: these take most of the time
+            continue
+        if number % 4:
             most, promise = certain_of_any(n, k, gap / sigma, gamma / sigma, (0.5, 0.5)), "any"
         else:
             most, promise = certain_of_typical(n, k, gap / sigma, gamma / sigma, costs.NO_GROWTH), "typical"
@@ -415,7 +417,8 @@ def test_frugal_plans_are_honest():
         sure += r.status == "certified"
     # If nine plans of ten are kept, fewer than 30 of 40 are kept with probability 0.0015 (binomial).
     assert kept[0] >= 30
-    assert sure >= 30
+    # In the same way fewer than 14 of 20 are certified with probability 0.0024.
+    assert sure >= 14
     # Were the plans more than twice too large, nine of ten would be kept with half of the answers, too: again, fewer
     # than 30 would have probability 0.0015.
     assert kept[1] < 30

@@ -11,7 +11,7 @@ import numpy as np
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.stopping import Accuracy
 from mixsense.planning import limits
-from mixsense.planning.calibration import CERTIFIED, FRUGAL, RANGES
+from mixsense.planning.calibration import FRUGAL, RANGES, UNTIL_SURE
 from mixsense.planning.play import play
 from mixsense.problem import Weights
 
@@ -96,7 +96,7 @@ def tagged_precision(k: int, queries: int, shares: Weights = TWO) -> float:
     return limits.tagged(np.ones((len(shares), few)), 1.0, queries, shares) * math.sqrt(k / few)
 
 
-def frugal(n: int, k: int, gap: float, gamma: float, growth: Growth = NO_GROWTH, certified: bool = False) -> int:
+def frugal(n: int, k: int, gap: float, gamma: float, growth: Growth = NO_GROWTH, until_sure: bool = False) -> int:
     """Return the answers with which the frugal method is within γ in at least nine runs of ten; calibrated.
 
     Parameters
@@ -107,8 +107,8 @@ def frugal(n: int, k: int, gap: float, gamma: float, growth: Growth = NO_GROWTH,
         In units of σ.
     growth : three floats
         By how much base, S without it, and P are larger than for two models with equal shares; see `growth_of`.
-    certified : bool
-        The answers until the method itself is sure of γ, and stops; nine runs of ten take no more.
+    until_sure : bool
+        The answers until the method itself is sure of γ, for typical vectors, and stops; nine runs of ten take no more.
 
     Notes
     -----
@@ -124,8 +124,8 @@ def frugal(n: int, k: int, gap: float, gamma: float, growth: Growth = NO_GROWTH,
     """
     start, precision = frugal_parts(n, k, gap, growth)
     needed: int = math.ceil(start + precision / gamma**2)
-    if certified:  # to be sure of γ takes at least what it takes to be within it
-        start, precision = frugal_parts(n, k, gap, growth, CERTIFIED)
+    if until_sure:  # to be sure of γ takes at least what it takes to be within it
+        start, precision = frugal_parts(n, k, gap, growth, UNTIL_SURE)
         needed = max(needed, math.ceil(start + precision / gamma**2))
     return needed
 

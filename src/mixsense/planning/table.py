@@ -24,8 +24,8 @@ class Row:
     Attributes
     ----------
     method : str
-        "theorem", "paper", "frugal", "certified", "tagged", with a grid "coloring" and "lattice"; "printed",
-        "noiseless", "coloring", "polynomial" and "steps" where σ = 0.
+        "theorem", "paper", "frugal", "certified", "typical", "tagged", with a grid "coloring" and "lattice";
+        "printed", "noiseless", "coloring", "polynomial" and "steps" where σ = 0.
     queries : int or None
         Number of answers; None if the method cannot do it with the budget, or at all.
     gamma : float or None
