@@ -22,7 +22,7 @@ import numpy as np  # noqa: E402
 
 import mixsense as ms  # noqa: E402
 from mixsense.figures.baselines import lasso_and_refit  # noqa: E402
-from mixsense.fitting.passive import expect  # noqa: E402
+from mixsense.fitting.search import expect  # noqa: E402
 from mixsense.regression.data import Data  # noqa: E402
 from mixsense.regression.renewal import renew  # noqa: E402
 from mixsense.regression.tuning import NEW_STARTS  # noqa: E402

@@ -77,6 +77,28 @@ def test_every_exit_code_has_one_meaning():
     assert epilog(*ExitCode) == commands()[""]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "--n", "5"], "Missing option '--k': see "),
+        (["plan", "--nn", "5"], "No such option: --nn"),
+        (["plan", "--n", "five"], "Invalid value for '--n'"),
+        (["study", "asks"], "No such command 'asks'"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_code_2(arguments, message, tmp_path):
+    done = mixsense(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"mixsense: {message}")
+    assert done.stderr.endswith(" --help\n")
+
+
+def test_without_a_command_there_is_the_help(tmp_path):
+    done = mixsense(cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "Usage" in done.stdout
+
+
 def test_every_command_is_on_the_page():
     for name in commands():
         first, _, rest = name.partition(" ")
@@ -458,6 +480,28 @@ def test_recover_asks_an_address(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        (["study", "list", "--db", "\udcff.db"], 2),
+        (["study", "ask", "tea", "--db", "tea.db", "--respondent", "\udcff"], 2),
+        (["study", "release", "tea", "--db", "tea.db", "--respondent", "\udcff"], 2),
+        (["study", "answers", "export", "tea", "\udcff.csv", "--db", "tea.db"], 0),
+        (["audit", "--command", "cat \udcff", "--n", "2", "--body", '{"a": "\\ud800", "x": "$x"}'], 2),
+        (["audit", "http://localhost:9/", "--n", "2", "--body", '{"a": "\udcff", "x": "$x"}'], 2),
+        (["audit", "--command", "cat \udcff", "--n", "2", "--body", '"$x"', "--skip-preflight"], 1),
+        (["fit", "\udcff.parquet", "--answer", "y"], 2),
+    ],
+)
+def test_bytes_that_are_no_text_are_no_traceback(tmp_path, parts, code):
+    ms.create_study(tmp_path / "tea.db", "tea", n=2, sigma=1.0)
+    (tmp_path / "\udcff.parquet").write_bytes(b"nothing")
+    env = os.environ | {"PYTHONIOENCODING": "utf-8:strict", "LAB_PASSWORD": "abcd\udcffefgh"}
+    done = mixsense(*parts, cwd=tmp_path, env=env)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert done.stderr.count("\n") == (code > 0)
+
+
 def test_a_full_disk_is_one_line():
     command = [sys.executable, "-m", "mixsense", "plan", *"--n 20 --k 2 --sigma 1 --gap 2 --gamma 0.1".split()]
     with Path("/dev/full").open("w") as full:

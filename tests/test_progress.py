@@ -124,12 +124,13 @@ def test_a_terminal_has_a_bar_whatever_the_label(monkeypatch):
     assert "answers in all" in sys.stderr.getvalue()
 
 
-def test_no_stderr_at_all(monkeypatch, clock):
+def test_no_stderr_at_all(monkeypatch, clock, capsys):
     monkeypatch.setattr(sys, "stderr", None)
     bar = Bar()
     clock.seconds = 99.0
     bar(at(5))
     bar.close()
+    assert capsys.readouterr().out == ""  # print(file=None) would print here
 
 
 def test_ipython_is_not_imported_to_look_for_it():

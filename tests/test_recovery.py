@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 import mixsense as ms
 from mixsense.recovery.digits import in_digits
-from mixsense.recovery.tables import MOST_COEFFICIENTS
+from mixsense.recovery.tables import MOST_COEFFICIENTS, as_table, as_text
 
 mpl.use("Agg")
 
@@ -37,7 +38,7 @@ def test_json_is_lossless():
 def test_summary_names_what_matters():
     text = FULL.summary(["milk", "sugar", "time"])
     assert text.splitlines()[0] == (
-        "uncertain: finished, but a check failed; diagnostics['warnings'] says which; 1,234 answers, error at most 0.25"
+        "uncertain: finished, but a check failed; a warning says which; 1,234 answers, error at most 0.25"
     )
     assert "sugar  " in text
     assert "+1.50 ± 0.12" in text
@@ -93,9 +94,37 @@ def test_no_table_is_too_short_for_what_is_clearly_not_0(stderr):
 
 def test_without_standard_errors_what_is_hidden_is_counted():
     text = ms.Recovery(np.array([[100.0, 0.5, 0.2, 0.0, 1e-12], [0.0, 0.0, 0.0, 0.0, 0.0]]), "certified").summary()
-    assert (
-        "(2 coefficients below 1 % of the largest are not shown)" in text
-    )  # 0, and what rounding leaves, are no coefficients
+    assert "(4 coefficients below 1 % of the largest are not shown)" in text
+    exact = ms.Recovery(np.array([[100.0, 0.0, 1e-12], [0.0, 0.0, 0.0]]), "certified").summary()
+    assert "not shown" not in exact  # all others are 0, but for what rounding leaves
+
+
+def test_a_method_without_standard_errors_says_so():
+    note = "(no ±: this method gives no standard errors)"
+    assert note in ms.Recovery(VECTORS, "budget", sigma=1.0).summary()
+    assert note not in ms.Recovery(VECTORS, "budget", sigma=1.0, stderr=np.ones((2, 3))).summary()
+    assert note not in ms.Recovery(VECTORS, "certified", sigma=0.0).summary()
+
+
+def test_a_column_says_what_the_second_model_has_more():
+    vectors, stderr = np.array([[1.0, 2.0, 0.0], [1.0, 5.0, 0.0]]), np.full((2, 3), 0.3)
+    r = ms.Recovery(vectors, "certified", stderr=stderr, intercept=[1.0, 0.5], intercept_stderr=[0.3, 0.4])
+    _, title, first, second, level = as_text(as_table(r, difference=True)).splitlines()
+    assert title.endswith("difference, 2 − 1")
+    assert first.split()[-1] == "·"
+    assert second.endswith("+3.00 ± 0.42")  # √2 · 0.3
+    assert level.endswith("-0.50 ± 0.50")
+    assert "difference" not in r.summary()
+    assert "difference" not in as_text(as_table(replace(r, status="single"), difference=True))
+
+
+def test_collinear_columns_are_listed_and_say_so():
+    vectors, stderr = np.array([[1.0, 2.0, 7.0], [1.0, 2.0, 8.0]]), np.array([[1e4, 2e4, 0.1]] * 2)
+    r = ms.Recovery(vectors, "uncertain", stderr=stderr, diagnostics={"collinear": [0, 1]}, names=("a", "b", "c"))
+    lines = as_text(as_table(r, difference=True)).splitlines()
+    assert [line.split()[:2] for line in lines[2:4]] == [["a", "(collinear)"], ["b", "(collinear)"]]
+    assert lines[2].split()[2:] == ["?", "?", "?"]
+    assert len(lines) == 5
 
 
 DIGITS = [
@@ -392,7 +421,7 @@ def test_a_picture_says_what_it_does_not_show():
     first, *rest = title.splitlines()
     assert first == "budget, 7 answers, no error bound"
     assert rest == [
-        "1 coefficient within 1 standard error of 0 is not shown",
+        "2 coefficients within 1 standard error of 0 are not shown",
         "1 too small to see on this scale: see summary()",
     ]
     assert axes.figure.axes[1].get_xticklabels()[2].get_text() == "c\\x1b"

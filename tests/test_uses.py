@@ -97,6 +97,14 @@ def test_effects_are_those_of_half_a_range():
         ms.Recovery(VECTORS, "certified").effects()
 
 
+@pytest.mark.parametrize("half", [5, "abc", ["a", "b", "c"], [1, 2], [[1, 2, 3]], [1, 2, None], {"a": 1}])
+def test_ranges_that_are_none_are_one_line(half):
+    r = ms.Recovery(VECTORS, "certified", diagnostics={"half_ranges": half, "notes": half})
+    with pytest.raises(ms.InvalidInput, match="the ranges of the features are not known"):
+        ms.Recovery.from_json(r.to_json()).effects()
+    assert "note: " in r.summary()
+
+
 def test_a_box_gives_effects_too():
     oracle = ms.SimulatedOracle([[1.0, 0.0], [0.0, -2.0]], sigma=0.1, seed=1)
     r = ms.recover(oracle, 2, gamma=0.5, box=[(-2, 2), (-1, 1)], seed=2)

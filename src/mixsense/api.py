@@ -59,7 +59,8 @@ def recover(
     method : str or callable
         "frugal" (our own; README has what it saves), "paper" (Algorithm 8), "single" (Algorithm 9: one vector for
         all) or "noiseless" (σ = 0); the paper's predecessors "coloring", "polynomial" and "lattice", see
-        docs/predecessors.md; or a generator function of your own, see docs/methods.md.
+        docs/predecessors.md; "fit" (Gaussian queries, then `fit`, to compare with); or a generator function of your
+        own, see docs/methods.md.
     models : int or "auto"
         How many vectors there are. "auto" finds as many as the answers support, from 1 to 6, with "frugal"; the
         paper's methods take 2 then, "noiseless" and the predecessors what the distinct answers show. A number
@@ -94,14 +95,14 @@ def recover(
         What "certified" means with "frugal". "any": the error is at most γ with probability 1 − η whatever the vectors
         are, sparse or not. "typical": only if what was not seen is like what was seen; it takes fewer answers.
     **options
-        What the method takes besides. "frugal": `steer`, False for plain Gaussian queries; in a box `design`, "corners"
-        or "gaussian". "paper", "single" and "noiseless": `m`, the number of queries; `constants`, "practical" or
-        "theory"; `decoder`, what makes a sparse vector of its measurements, "basis_pursuit" or a function
-        (A, b, radius) whose result has the vector as `value`, or its name as ``module:function``: with one of your own
-        no error bound is known. "paper" and "single": `batch`, a fixed number of answers to each query. "paper":
-        `pairs`, "pivot" or "all". "coloring": `step`, what all coefficients are multiples of (with noise); `bins`;
-        `rateless`, False to ask those only. "polynomial": `design`, "powers" or "steps"; `printed`; `m`. "lattice":
-        `step`, `m`, `batch`.
+        What the method takes besides. "frugal": `steer`, False for plain Gaussian queries; `snr`, how loud the
+        difference of two models may be in the queries of a run that spends a budget; in a box `design`, "corners" or
+        "gaussian". "paper", "single" and "noiseless": `m`, the number of queries; `constants`, "practical" or "theory";
+        `decoder`, what makes a sparse vector of its measurements, "basis_pursuit" or a function (A, b, radius) whose
+        result has the vector as `value`, or its name as ``module:function``: with one of your own no error bound is
+        known. "paper" and "single": `batch`, a fixed number of answers to each query. "paper": `pairs`, "pivot" or
+        "all". "coloring": `step`, what all coefficients are multiples of (with noise); `bins`; `rateless`, False to ask
+        those only. "polynomial": `design`, "powers" or "steps"; `printed`; `m`. "lattice": `step`, `m`, `batch`.
 
     Returns
     -------

@@ -178,6 +178,17 @@ def one_line(text: Any, most: int = 500) -> str:
     return line if len(line) < most else line[: most - 1] + "…"
 
 
+def is_unicode(text: str) -> bool:
+    r"""Return whether a text can be written as UTF-8: half a character, as Python makes of other bytes, cannot.
+
+    Examples
+    --------
+    >>> is_unicode("tea"), is_unicode("\udcff")
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def visible(text: str) -> str:
     r"""Return a text with its control characters written out, so that it can neither move nor colour a terminal.
 

@@ -209,10 +209,10 @@ class Count:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def advance(self, count: int = 1) -> None:
-        """Count this many more."""
-        self._done += count
-        self._fresh += count
+    def advance(self) -> None:
+        """Count one more."""
+        self._done += 1
+        self._fresh += 1
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done, description=self.text, pace=self._pace)
         elif self._page is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Abort as Abort
 
 import mixsense
 from mixsense.cli.audit import audit_command
@@ -16,6 +17,9 @@ from mixsense.cli.plan import plan_command
 from mixsense.cli.recover import recover_command
 from mixsense.cli.study import app as study_app
 from mixsense.cli.sweep import sweep_command
+
+Misuse: type[Exception] = typer.BadParameter.__mro__[1]
+"""What is raised for options that are missing, unknown or wrong: the UsageError of the click that typer comes with."""
 
 app = typer.Typer(
     name="mixsense",

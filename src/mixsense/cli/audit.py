@@ -274,7 +274,9 @@ def _tell_resumed(study: Study) -> None:
 
 
 def _show(study: Study, r: Recovery, out: Path | None, as_json: bool, quiet: bool) -> None:
-    text = r.summary(study.names)
+    from mixsense.recovery.tables import as_table, as_text
+
+    text = as_text(as_table(r, study.names, difference=True))
     if as_json:
         found = {"study": study.name, "preflight": study.notes.get("preflight"), "result": json.loads(r.to_json())}
         text = json.dumps(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -29,11 +30,18 @@ def main() -> None:
     """Run the command line; a user's mistake is one line, not a traceback."""
     for name in BLAS_THREADS:  # before NumPy is loaded
         os.environ.setdefault(name, "1")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name may hold bytes that no terminal can show
+        sys.stdout.reconfigure(errors="backslashreplace")
     with _ctrl_c():
         try:
-            from mixsense.cli.app import app
+            from mixsense.cli.app import Abort, Misuse, app
 
-            app()
+            try:
+                sys.exit(app(standalone_mode=False))
+            except Misuse as error:
+                _leave(ExitCode.WRONG_INPUT, _misused(error))
+            except Abort:  # a question of ours was not answered
+                _leave(ExitCode.FAILED, "stopped: nothing was changed")
         except InvalidInput as error:
             # Of a method that goes wrong on its way, answers may have been asked.
             _leave(ExitCode.FAILED if error.data.get("record") else ExitCode.WRONG_INPUT, error)
@@ -58,8 +66,17 @@ def main() -> None:
             _leave(ExitCode.FAILED, why)
 
 
+def _misused(error: Any) -> str:
+    """Return what is wrong with the options, in one line; nothing where the help was shown instead."""
+    from mixsense.checks import one_line
+
+    text = one_line(error.format_message(), 300).rstrip(".")
+    return text and f"{text}: see {error.ctx.command_path} --help"
+
+
 def _say(text: Any) -> None:
-    print(f"mixsense: {text}", file=sys.stderr, flush=True)
+    if text:
+        print(f"mixsense: {text}", file=sys.stderr, flush=True)
 
 
 def _leave(code: ExitCode, text: Any) -> NoReturn:

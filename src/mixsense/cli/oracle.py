@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pkgutil
 import signal
 import threading
@@ -48,7 +49,7 @@ class Kind:
 
 
 def _program(command: str) -> str:
-    return "program " + hashlib.sha256(command.encode()).hexdigest()[:16]
+    return "program " + hashlib.sha256(os.fsencode(command)).hexdigest()[:16]
 
 
 def _without_query(url: str) -> str:

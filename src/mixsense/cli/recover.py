@@ -226,8 +226,10 @@ def _recover(
 
 def _unsure(r: Recovery) -> Recovery:
     """Promise nothing: an earlier run with this record was ended by force."""
+    from mixsense.recovery import PROMISES
+
     warnings = [UNCONFIRMED, *r.diagnostics.get("warnings", [])]
-    status = "uncertain" if r.status in ("certified", "single") else r.status
+    status = "uncertain" if r.status in PROMISES else r.status
     return replace(r, status=status, diagnostics={**r.diagnostics, "warnings": warnings})
 
 

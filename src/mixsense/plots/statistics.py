@@ -25,8 +25,8 @@ def quantile(values: Array, q: float) -> float:
     return float((ordered[max(int(place) - 1, 0)] + above) / 2)
 
 
-def wilson(successes: int, runs: int, level: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's interval for a probability.
+def wilson(successes: int, runs: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval for a probability.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def wilson(successes: int, runs: int, level: float = 0.95) -> tuple[float, float
     >>> round(low, 3), high
     (0.722, 1.0)
     """
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf(0.975)
     p = successes / runs
     centre = (p + z**2 / (2 * runs)) / (1 + z**2 / runs)
     half = z / (1 + z**2 / runs) * math.sqrt(p * (1 - p) / runs + z**2 / (4 * runs**2))

@@ -1,6 +1,6 @@
 """What a method returns."""
 
 from mixsense.recovery.result import Recovery
-from mixsense.recovery.statuses import STATUSES
+from mixsense.recovery.statuses import PROMISES, STATUSES
 
-__all__ = ["STATUSES", "Recovery"]
+__all__ = ["PROMISES", "STATUSES", "Recovery"]

@@ -26,6 +26,8 @@ class Number(NamedTuple):
 
 DOT = Number("·")
 """What is printed for a coefficient that is close to 0."""
+UNKNOWN = Number("?")
+"""What is printed for a coefficient that cannot be told."""
 
 
 def in_digits(value: float, error: float = math.nan) -> Number:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ class Choice(NamedTuple):
     shown: Index
     """Their positions, ascending."""
     note: str
-    """How many others are not 0; empty if there are none."""
+    """How many others there are; empty if all of them are 0."""
 
 
 def importance(recovery: Recovery) -> Array:
@@ -47,7 +48,7 @@ def importance(recovery: Recovery) -> Array:
     return found
 
 
-def choose(recovery: Recovery, most: int | None = None) -> Choice:
+def choose(recovery: Recovery, most: int | None = None, also: Sequence[int] = ()) -> Choice:
     """Return the coefficients to show: those that stand out for any of the vectors.
 
     Parameters
@@ -56,12 +57,15 @@ def choose(recovery: Recovery, most: int | None = None) -> Choice:
         What is shown.
     most : int, optional
         Not more than this many, but for those that are clearly not 0.
+    also : sequence of int
+        Coefficients that are shown like those that stand out.
     """
     each = importance(recovery).max(axis=0)
+    each[list(also)] = np.maximum(each[list(also)], LISTED)
     order = np.lexsort((-np.abs(recovery.vectors).max(axis=0), -each))
     stand_out, clear = int((each >= LISTED).sum()), int((each >= CLEAR).sum())
     count = stand_out if most is None else min(stand_out, max(most, clear))
-    hidden = int((each > NOTHING).sum()) - count
+    hidden = len(each) - count if int((each > NOTHING).sum()) > count else 0
     within = LISTED if count == stand_out else CLEAR
     return Choice(np.sort(order[:count]), _hidden_text(hidden, within, recovery.stderr is not None))
 

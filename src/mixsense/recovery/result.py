@@ -146,6 +146,7 @@ class Recovery:
         coefficient  vector 1  vector 2
         a              +1.000     ·
         b               ·        +2.000
+        (no ±: this method gives no standard errors)
         """
         return as_text(as_table(self, names))
 

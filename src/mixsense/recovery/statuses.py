@@ -4,7 +4,9 @@ STATUSES = {
     "certified": "the promised precision is reached",
     "single": "the answers support one vector only; each row is that vector",
     "budget": "there are no more answers; the best estimate so far",
-    "uncertain": "finished, but a check failed; diagnostics['warnings'] says which",
+    "uncertain": "finished, but a check failed; a warning says which",
     "open": "the study goes on; the best estimate so far",
 }
 """Every status, with its meaning."""
+PROMISES = "certified", "single"
+"""Those that promise something."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mixsense.arrays import Array
 from mixsense.checks import shown, visible
 from mixsense.errors import InvalidInput
-from mixsense.recovery.digits import DOT, Number, in_digits
+from mixsense.recovery.digits import DOT, UNKNOWN, Number, in_digits
 from mixsense.recovery.importance import PRINTED, choose, importance
 from mixsense.recovery.statuses import STATUSES
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 MOST_COEFFICIENTS = 25
 """A table lists at most this many coefficients, those furthest from 0 in standard errors; those that are clearly not 0
 are all listed."""
+COLLINEAR = "collinear"
+"""Where the diagnostics list columns that depend on each other: their coefficients cannot be told."""
 SHARE_PLACES, MOST_SHARE_PLACES = 2, 4
 """Places after the point of a share: so many that each standard error has a digit, within these: taste."""
 
@@ -45,14 +48,31 @@ class Table(NamedTuple):
     warnings: list[str]
 
 
-def as_table(recovery: Recovery, names: Sequence[str] | None = None) -> Table:
-    """Return the coefficients of a recovery that stand out, with their errors, by name or by position."""
-    choice = choose(recovery, MOST_COEFFICIENTS)
+def as_table(recovery: Recovery, names: Sequence[str] | None = None, difference: bool = False) -> Table:
+    """Return the coefficients of a recovery that stand out, with their errors, by name or by position.
+
+    Parameters
+    ----------
+    recovery : Recovery
+        What is shown.
+    names : sequence of str, optional
+        What the coefficients are called; the recovery's own names by default.
+    difference : bool
+        Of two models, a column says what the second one has more than the first.
+    """
+    choice = choose(recovery, MOST_COEFFICIENTS, recovery.diagnostics.get(COLLINEAR, ()))
     titles = ["coefficient", *(f"vector {i + 1}" for i in range(len(recovery.vectors)))]
+    rows = _rows(recovery, choice.shown.tolist(), names)
+    if difference and len(recovery.vectors) == 2 and recovery.status != "single":
+        titles.append("difference, 2 − 1")
+        rows = _with_differences(recovery, choice.shown.tolist(), rows)
     notes = [f"({choice.note})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
-    notes += [f"note: {visible(str(text))}" for text in recovery.diagnostics.get("notes", [])]
+    if recovery.stderr is None and len(choice.shown) and np.all(np.asarray(recovery.sigma) > 0):
+        notes.append("(no ±: this method gives no standard errors)")
+    told = recovery.diagnostics.get("notes", [])  # of a method of one's own it may be anything
+    notes += [f"note: {visible(str(text))}" for text in (told if isinstance(told, (list, tuple)) else [told])]
     warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
-    return Table(_headline(recovery), titles, _rows(recovery, choice.shown.tolist(), names), notes, warnings)
+    return Table(_headline(recovery), titles, rows, notes, warnings)
 
 
 def as_text(table: Table) -> str:
@@ -141,15 +161,39 @@ def _rows(recovery: Recovery, listed: list[int], names: Sequence[str] | None) ->
     L, n = vectors.shape
     names = recovery.names if names is None else _checked(names, n)
 
+    collinear = {*recovery.diagnostics.get(COLLINEAR, ())}
+
+    def name(j: int) -> str:
+        known = str(j) if names is None else visible(str(names[j]))
+        return f"{known} (collinear)" if j in collinear else known
+
     def number(i: int, j: int) -> Number:
+        if j in collinear:
+            return UNKNOWN
         error = math.nan if stderr is None else stderr[i, j]
         return in_digits(vectors[i, j], error) if weight[i, j] >= PRINTED else DOT
 
-    rows = [Row(str(j) if names is None else visible(str(names[j])), [number(i, j) for i in range(L)]) for j in listed]
+    rows = [Row(name(j), [number(i, j) for i in range(L)]) for j in listed]
     if recovery.intercept is not None:
         errors = np.full(L, np.nan) if recovery.intercept_stderr is None else recovery.intercept_stderr
         rows.append(Row("(intercept)", [in_digits(a, e) for a, e in zip(recovery.intercept, errors, strict=True)]))
     return rows
+
+
+def _with_differences(recovery: Recovery, listed: list[int], rows: list[Row]) -> list[Row]:
+    """Return rows with what the second of two models has more than the first; errors add up as if independent."""
+
+    def less(values: Array, errors: Array | None) -> list[Number]:
+        error = np.full(values.shape[1:], np.nan) if errors is None else np.hypot(*errors)
+        told = zip(values[1] - values[0], error, strict=True)
+        return [DOT if abs(value) < PRINTED * e or not value else in_digits(value, e) for value, e in told]
+
+    coefficients = less(recovery.vectors, recovery.stderr)
+    column = [UNKNOWN if j in recovery.diagnostics.get(COLLINEAR, ()) else coefficients[j] for j in listed]
+    if recovery.intercept is not None:
+        errors = recovery.intercept_stderr
+        column += less(recovery.intercept[:, None], None if errors is None else errors[:, None])
+    return [Row(row.name, [*row.numbers, number]) for row, number in zip(rows, column, strict=True)]
 
 
 def _checked(names: Sequence[str], n: int) -> Sequence[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, require
+from mixsense.checks import as_float, as_reals, require
 from mixsense.errors import InvalidInput
 from mixsense.frames import as_column, as_groups, in_order
 
@@ -80,14 +80,17 @@ def responsibilities(recovery: Recovery, X: Any, y: ArrayLike, groups: Any = Non
 
 def effects(recovery: Recovery) -> dict[str, Array]:
     """Say what half of each feature's range does; see `Recovery.effects`."""
-    half = recovery.diagnostics.get(HALF_RANGES)
     n = recovery.vectors.shape[1]
-    if half is None or len(half) != n:
+    try:
+        half = as_reals(HALF_RANGES, recovery.diagnostics.get(HALF_RANGES), "one for each feature")
+    except InvalidInput:
+        half = np.empty(0)
+    if half.shape != (n,):
         raise InvalidInput(
             "the ranges of the features are not known here: effects need data (ms.fit), or a box (ms.recover)"
         )
     names = recovery.names or tuple(f"x{j}" for j in range(n))
-    return dict(zip(names, (recovery.vectors * np.asarray(half, dtype=np.float64)).T, strict=True))
+    return dict(zip(names, (recovery.vectors * half).T, strict=True))
 
 
 def to_frame(recovery: Recovery) -> Any:

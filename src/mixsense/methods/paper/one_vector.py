@@ -120,6 +120,11 @@ def fit_one(
             f"the vectors are about {gap.value:.3g} apart, gamma is {problem.gamma:g}: one vector cannot stand for "
             f"{'both' if accuracy.models == 2 else 'all'} with this precision; use method='paper'"
         )
+    if status == "budget" and gap.low > 0:
+        warnings.append(
+            "the answers that are left do not pay for the next round, and nothing tells the vectors apart yet: each "
+            "row is their mean"
+        )
     diagnostics: dict[str, Any] = {
         "method": "single",
         "constants": c.name,

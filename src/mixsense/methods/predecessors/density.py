@@ -11,9 +11,6 @@ from typing import NamedTuple
 
 from mixsense.methods.predecessors import tuning
 
-STEPS = 1000
-"""The recursion has converged long before."""
-
 
 class Design(NamedTuple):
     """How often each query is asked, how many layers there are, and the bins of all layers over K."""
@@ -39,7 +36,7 @@ def heard(share: float, repeats: int) -> float:
     return float((1 - (1 - share) ** repeats) ** 3)
 
 
-def unowned(crowd: float, layers: int, pi: float, steps: int = STEPS) -> float:
+def unowned(crowd: float, layers: int, pi: float) -> float:
     """Return the share of a model's coefficients that get no owner: p ← (1 − π (exp(−λp) − exp(−λ)))^(d−1).
 
     The recursion starts from what the giant component of strong doubletons owns; without one nothing has an owner.
@@ -58,7 +55,7 @@ def unowned(crowd: float, layers: int, pi: float, steps: int = STEPS) -> float:
     if degree(crowd, layers, pi) <= 1:
         return 1.0
     p = 1 - giant(crowd, layers, pi)
-    for _ in range(steps):
+    for _ in range(tuning.EVOLUTION_STEPS):
         p = (1 - pi * (math.exp(-crowd * p) - math.exp(-crowd))) ** (layers - 1)
     return float((1 - pi * (math.exp(-crowd * p) - math.exp(-crowd))) ** layers)
 
@@ -76,7 +73,7 @@ def giant(crowd: float, layers: int, pi: float) -> float:
     Of a Poisson graph: the largest root of g = 1 − exp(−degree · g), of those that are singletons somewhere.
     """
     g, mean = 1.0, degree(crowd, layers, pi)
-    for _ in range(STEPS):
+    for _ in range(tuning.EVOLUTION_STEPS):
         g = 1 - math.exp(-mean * g)
     return float(g * (1 - (1 - pi * math.exp(-crowd)) ** layers))
 

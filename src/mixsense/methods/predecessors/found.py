@@ -13,7 +13,7 @@ from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
 from mixsense.methods.predecessors.peeling import Code, Colour, Decoded, Measured, decode
 from mixsense.problem import Problem
-from mixsense.recovery import Recovery
+from mixsense.recovery import PROMISES, Recovery
 
 
 class Reading(Code, Protocol):
@@ -135,7 +135,7 @@ class Found:
         return Recovery(
             vectors=vectors,
             status=status,
-            error_bound=0.0 if status in ("certified", "single") else math.inf,
+            error_bound=0.0 if status in PROMISES else math.inf,
             sigma=self.problem.sigma or 0.0,
             diagnostics=self._story(found, warnings),
         )

@@ -16,7 +16,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.problem import MOST_MODELS, Problem
-from mixsense.recovery import Recovery
+from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import Method, Round
 
 
@@ -239,7 +239,7 @@ class Rows:
         return Recovery(
             vectors=vectors,
             status=status,
-            error_bound=0.0 if status in ("certified", "single") else math.inf,
+            error_bound=0.0 if status in PROMISES else math.inf,
             sigma=self.problem.sigma or 0.0,
             diagnostics={
                 "method": "lattice",

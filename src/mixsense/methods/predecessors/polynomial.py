@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -19,8 +20,6 @@ from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Method, Round, is_exact
 
 DESIGNS = ("powers", "steps")
-MANTISSA = 53
-"""Bits of a float."""
 
 Vector = dict[int, Fraction]
 
@@ -165,10 +164,10 @@ def _values(
 def _check_exact(asked: Asked, cell: _Cell) -> None:
     if not is_exact(asked.answers):
         raise ModelError(
-            f"the oracle answers with floats, of {MANTISSA} bits: of these the scheme is predicted to lose "
-            f"{cell.lost:.0f} for n = {cell.n} and k = {cell.k}. It needs exact arithmetic: an oracle whose attribute "
-            "`exact` is True and which answers with fractions.Fraction (ms.SimulatedOracle(..., exact=True)); or give "
-            "design='steps', or use method='noiseless'",
+            f"the oracle answers with floats, of {sys.float_info.mant_dig} bits: of these the scheme is predicted to "
+            f"lose {cell.lost:.0f} for n = {cell.n} and k = {cell.k}. It needs exact arithmetic: an oracle whose "
+            "attribute `exact` is True and which answers with fractions.Fraction "
+            "(ms.SimulatedOracle(..., exact=True)); or give design='steps', or use method='noiseless'",
             bits_lost=cell.lost,
         )
 

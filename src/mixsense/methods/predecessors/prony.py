@@ -8,11 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-PRIME = 2**2203 - 1
-"""A Mersenne prime. Coefficients whose numerator and denominator are below its root, 2¹¹⁰¹, come back exactly: that is
-every float. What comes back is checked against the exact values, so that the prime decides about speed only."""
-SUPPORTS = 9
-"""Random supports whose median loss is the predicted one (taste)."""
+from mixsense.methods.predecessors import tuning
+
+PRIME = tuning.PRIME
 
 
 def sparse_vector(values: Sequence[Fraction], start: Fraction, ratio: Fraction, n: int) -> dict[int, Fraction] | None:
@@ -131,7 +129,7 @@ def bits_lost(start: Fraction, ratio: Fraction, n: int, k: int, rng: np.random.G
     """
     log_a, log_g = math.log2(start), math.log2(ratio)
     lost = []
-    for _ in range(SUPPORTS):
+    for _ in range(tuning.SUPPORTS):
         support = np.sort(rng.choice(n, min(k, n), replace=False))
         z = support * log_g  # log₂ of the nodes
         apart = np.abs(z[:, None] - z) * math.log(2)

@@ -20,7 +20,7 @@ from mixsense.problem import AUTO, Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method
 
-MODELS = 2
+MODELS = tuning.ROBUST_MODELS
 
 
 def robust(

@@ -10,8 +10,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.peeling import Colour, Measured
 
-ROWS = 3
-"""Queries of a bin: r, r ∘ w, and their sum."""
+ROWS = tuning.BIN_ROWS
 
 
 class Ratio:

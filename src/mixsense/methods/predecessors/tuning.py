@@ -13,6 +13,12 @@ DESIGNS = {2: (3, 15, 3.71), 3: (5, 15, 2.52), 4: (8, 13, 1.68)}
 
 Derived: the reading of the publication's table (REMEMBERED: 33.39 K, 37.80 K and 40.32 K answers) whose density
 evolution agrees with the error floors that are remembered with it. """
+BIN_ROWS = 3
+"""Queries of a bin: r, r ∘ w, and their sum. Derived: ratio and summation check need these."""
+EVOLUTION_STEPS = 1000
+"""Steps of the recursion of density evolution. A numerical guard: it has converged long before."""
+ROBUST_MODELS = 2
+"""The robust scheme reads this many models. Derived: the publication has it for two."""
 HEARD = 0.65
 """At least this share of a model's measurements of a bin has to be complete; decides how often a query is asked.
 
@@ -164,3 +170,12 @@ CHECKED = 5
 PREDICTED = 1e-8
 """Predictions this close, in units of the largest measurement, are right. Derived: a thousand times what `STEP`
 leaves of rounding."""
+
+# -- Prony's method --------------------------------------------------------------------------------------
+
+PRIME = 2**2203 - 1
+"""A Mersenne prime. Coefficients whose numerator and denominator are below its root, 2¹¹⁰¹, come back exactly: that is
+every float. Derived: what comes back is checked against the exact values, so that the prime decides about speed only.
+"""
+SUPPORTS = 9
+"""Random supports whose median loss is the predicted one. Taste: never swept."""
