@@ -7,7 +7,15 @@ import pytest
 
 import mixsense as ms
 from mixed_answers import fit, mixed_answers
-from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, try_remedy, warning
+from mixsense.methods.frugal.model_checks import (
+    Check,
+    check_model,
+    check_values,
+    lapses_check,
+    outlier_check,
+    try_remedy,
+    warning,
+)
 from mixsense.methods.frugal.model_checks.check import _same_query
 from mixsense.methods.frugal.model_checks.score_tests import largest
 from mixsense.methods.frugal.model_checks.surprise import (
@@ -20,6 +28,7 @@ from mixsense.methods.frugal.model_checks.values import rounding_step
 from mixsense.methods.frugal.model_checks.wording import REMEDIES, failed, surely_failed
 from mixsense.regression.data import Data
 from mixsense.regression.fit import climb, finish
+from mixsense.scales.lapses import Lapses
 
 PAIR = ms.random_pair(30, 3, gap=8.0, seed=3)
 N, SIGMA = 300, 0.3
@@ -72,6 +81,8 @@ WORLDS = {
     "link": lambda X, means, model, noise, rng: (2 * np.tanh(means / 2), model, noise),
     "bend": lambda X, means, model, noise, rng: (means + 0.15 * means**2, model, noise),
     "squares": lambda X, means, model, noise, rng: (means + 1.5 * X[:, [5]] ** 2, model, noise),
+    "cubes": lambda X, means, model, noise, rng: (np.clip(1.5 * X, -1, 1) @ MODELS.T, model, noise),
+    "uneven noise": lambda X, means, model, noise, rng: (means, model, (0.3 + np.abs(means).mean(axis=1)) * noise),
     "interactions": lambda X, means, model, noise, rng: (means + 0.4 * X[:, [1]] * X[:, [2]], model, noise),
     "sigma by model": lambda X, means, model, noise, rng: (means, model, np.array([0.5, 1.5])[model] * noise),
     "tails": lambda X, means, model, noise, rng: (means, model, SIGMA * rng.standard_t(3, N)),
@@ -107,6 +118,8 @@ def test_p_values_of_score_tests_are_those_of_a_uniform_number_or_larger():
         ("drift of the level", "after about 133|after about 167"),
         ("gate", "depends on x4: a routing rule"),
         ("squares", "bend with x4"),
+        ("cubes", "towards the ends of all features alike"),
+        ("uneven noise", "grows or shrinks with"),
         ("interactions", "x0 and x1"),
     ],
 )
@@ -123,6 +136,44 @@ def test_what_the_user_gave_is_checked():
     assert "shares" not in [check.name for check in checks(*few)]
     assert "sigma" in [check.name for check in failed(checks(*answers(3), free_sigma=False, sigma=0.4))]
     assert "sigma" not in [check.name for check in checks(*answers(3))]
+
+
+def test_those_who_share_a_model_and_differ_are_an_uneven_noise():
+    def spoil(X, means, model, noise, rng):
+        return means + 1.5 * X[:, [3]] * rng.standard_normal((N, 1)), model, noise
+
+    found = {check.name: check for check in checks(*answers(5, spoil))}["uneven noise"]
+    assert found.failed
+    assert found.what == "the noise grows or shrinks with x2"
+
+
+def parallel(level):
+    """Two starts that differ in their levels alone."""
+    return np.stack([MODELS[0], MODELS[0] + np.eye(6)[0] * level])
+
+
+def test_a_skewed_noise_is_not_two_models():
+    X, _ = answers(6)
+    y = X @ MODELS[0] + SIGMA * (np.random.default_rng(6).exponential(1, N) - 1)
+    assert "shape" in [check.name for check in failed(checks(X, y, start=parallel(0.5), sigma=SIGMA / 2))]
+
+
+def test_two_levels_are_two_models():
+    X, _ = answers(6)
+    rng = np.random.default_rng(6)
+    y = X @ MODELS[0] + 4 * SIGMA * rng.integers(0, 2, N) + SIGMA * rng.standard_normal(N)
+    assert not failed(checks(X, y, start=parallel(4 * SIGMA)))
+
+
+def test_many_lapses_are_a_model_that_was_not_found():
+    X, y = answers(6)
+    far = np.random.default_rng(6).random(N) < 0.25
+    y = np.where(far, X @ np.array([3.0, 0, 0, 2, 0, -2]), y)
+    law = Data(X, y, scale=Lapses(0.2, float(np.ptp(y))))
+    em = climb(law, MODELS, SIGMA, np.full(2, 0.5), 0.6, 0.6, free_sigma=True, free_weights=True)
+    check = lapses_check(finish(em, "test"))
+    assert check.failed
+    assert check.what.endswith("of the answers fit none of the models")
 
 
 def test_one_model_is_checked_too():
@@ -168,6 +219,13 @@ def test_groups_are_one_draw_of_a_model():
     known = failed(check_model(Data(X, y, group=group), found, True, True, level=True))
     assert "linked" in [check.name for check in alone]
     assert not known
+
+
+def test_one_model_of_known_respondents_is_checked():
+    X, _ = answers(7)
+    y = X @ MODELS[0] + SIGMA * np.random.default_rng(7).standard_normal(N)
+    found = fit(X, y, MODELS[:1], SIGMA, np.ones(1), 0.6, 0.6, free_sigma=True, free_weights=False)
+    assert not failed(check_model(Data(X, y, group=np.arange(N) // 5), found, True, False, level=True))
 
 
 def test_ratings_are_no_alarm_on_their_scale():

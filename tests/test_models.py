@@ -56,6 +56,37 @@ def test_two_models_are_not_certified_where_three_answer():
         assert r.status == "budget" or any('models="auto"' in text for text in r.diagnostics["warnings"])
 
 
+def test_more_models_than_are_looked_for_are_not_certified():
+    # The seventh passed for lapses.
+    rng = np.random.default_rng([0, 77])
+    vectors = np.zeros((7, 4))
+    level = 0.5 * rng.standard_normal(7)
+    for row in vectors:
+        row[rng.choice(4, 2, replace=False)] = 1.5 * rng.standard_normal(2)
+
+    def oracle(X, repeats):
+        X = np.repeat(X, repeats, axis=0)
+        model = rng.integers(7, size=len(X))
+        return (level[model] + (X * vectors[model]).sum(axis=1) + 0.3 * rng.standard_normal(len(X))).reshape(
+            -1, repeats
+        )
+
+    r = ms.recover(oracle, 4, gamma=0.3, box=[(-1, 1)] * 4, intercept=True, max_queries=3000, seed=0)
+    assert r.status in ("uncertain", "budget")
+    assert r.status == "budget" or "more than 6 models" in r.diagnostics["warnings"][0]
+
+
+def test_two_values_that_depend_on_the_query_are_not_two_constants():
+    rng = np.random.default_rng(1)
+
+    def oracle(X, repeats):  # yes or no, with log-odds 2 x0 − x1
+        return (rng.random((len(X), repeats)) < 1 / (1 + np.exp(X[:, [1]] - 2 * X[:, [0]]))).astype(float)
+
+    r = ms.recover(oracle, 4, gamma=0.3, box=[(-1, 1)] * 4, intercept=True, seed=1)
+    assert r.status == "uncertain"
+    assert 'check "gate" failed' in r.diagnostics["warnings"][0]
+
+
 def test_three_models_are_doubted_where_two_answer():
     _, oracle = world(2, 0)
     r = ms.recover(oracle, 30, gamma=0.3, models=3, seed=0, max_queries=1500)

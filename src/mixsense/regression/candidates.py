@@ -98,7 +98,7 @@ class Candidates:
     @property
     def tried_more(self) -> bool:
         """One model more was fitted to the same answers, or cannot be."""
-        return self.models + 1 in self.fits or self.models == MOST_MODELS
+        return self.models + 1 in self.fits or self.models > MOST_MODELS
 
     @property
     def better_number(self) -> int | None:

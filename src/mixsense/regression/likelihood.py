@@ -96,7 +96,10 @@ def of_groups(values: Array, group: Index) -> Array:
     array([[5.],
            [2.]])
     """
-    return np.stack([np.bincount(group, column) for column in values.T], axis=1)
+    found = np.empty((int(group.max()) + 1, values.shape[1]))
+    for j, column in enumerate(values.T):
+        found[:, j] = np.bincount(group, column)
+    return found
 
 
 def one_a_group(values: Array, group: Index | None) -> Array:

@@ -66,7 +66,7 @@ def renew(
         score[2] = min(score[2], score[1] - tuning.SEVERAL_ESTABLISHED)  # a few answers, and one has no lapses
     if fewer is not None:
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
-    if more and L < MOST_MODELS:
+    if more and L <= MOST_MODELS:  # one beyond those that are reported, to see that they are enough
         score[L + 1], fits[L + 1] = _one_more(old, fits[L][0], data, expected, rng)
     if not fits[L][0].support[0].size and data.N >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
         most = score[1] + tuning.NOTHING_EVIDENCE
@@ -122,6 +122,8 @@ def _with_split(
     if score[1] + evidence <= score[2]:
         return fits, score[2]
     found = fitted(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
+    if found.lapses > tuning.MANY_LAPSES:
+        return fits, score[2]
     return [found, *fits][: tuning.KEPT_FITS], score[1] + evidence
 
 
@@ -175,7 +177,7 @@ def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> t
         return em.score, []
     law = data._replace(scale=em.data.scale)
     found = fitted(em.beta, em.sigma, em.weights, em.rate, route, law, expected)
-    return found.score, [found]
+    return (found.score, [found]) if found.lapses <= tuning.MANY_LAPSES else (-math.inf, [])
 
 
 def _one_more(

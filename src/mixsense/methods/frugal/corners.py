@@ -111,7 +111,8 @@ class Box:
 
 def _with_some_inside(Z: Array, rng: np.random.Generator) -> Array:
     inside = rng.random(Z.shape) < tuning.INSIDE_SHARE
-    Z[inside] = rng.uniform(-1.0, 1.0, int(inside.sum()))
+    number = int(inside.sum())
+    Z[inside] = rng.uniform(*tuning.INSIDE_RANGE, number) * rng.choice([-1.0, 1.0], number)
     return Z
 
 

@@ -13,10 +13,18 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, hidden_in_one, rivals_of, with_rivals
 from mixsense.methods.frugal.corners import Box
-from mixsense.methods.frugal.model_checks import Check, check_model, check_values, outlier_check, try_remedy, warning
+from mixsense.methods.frugal.model_checks import (
+    Check,
+    check_model,
+    check_values,
+    lapses_check,
+    outlier_check,
+    try_remedy,
+    warning,
+)
 from mixsense.methods.frugal.setup import Setup
 from mixsense.methods.frugal.sizes import least_answers
-from mixsense.problem import LEAST_SHARE
+from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.fit import Fit
@@ -74,12 +82,13 @@ class Report:
     def checks(self, candidates: Candidates) -> list[Check]:
         """Hold the fit against all answers in every way that has a name; one of exact answers in a few ways only."""
         answers, setup, winner = self.answers, self.setup, candidates.winner
-        found = [outlier_check(answers.data.without_zeros, winner), models_check(candidates)]
+        found = [outlier_check(answers.data.without_zeros, winner), lapses_check(winner), models_check(candidates)]
         found += check_values(answers.data, winner)
-        if not setup.quiet:
-            level = self.box is not None and self.box.level
-            free_sigma = setup.free_sigma or winner is candidates.one  # one model may take the noise that it needs
-            found += check_model(answers.data, winner, free_sigma, setup.free_weights, level=level, names=self.names)
+        level = self.box is not None and self.box.level
+        free_sigma = setup.free_sigma or winner is candidates.one  # one model may take the noise that it needs
+        found += check_model(
+            answers.data, winner, free_sigma, setup.free_weights, level=level, names=self.names, quiet=setup.quiet
+        )
         return found
 
     def _remedy(self, candidates: Candidates, checks: Sequence[Check]) -> dict[str, Any]:
@@ -135,7 +144,7 @@ class Report:
             interval=ends,
             diagnostics=self._diagnostics(candidates, checks, warnings)
             | {"rivals": self._told(alive)}
-            | (self._hidden(candidates) if single else {})
+            | self._notes(candidates, single)
             | self._remedy(candidates, checks),
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
@@ -160,6 +169,15 @@ class Report:
                 found = f"{level[worst]:.3g} ± {stderr[worst]:.2g}"
                 warnings.append(f"the answers at x = 0 would be {found}, not 0: give intercept=True")
         return warnings
+
+    def _notes(self, candidates: Candidates, single: bool) -> dict[str, Any]:
+        """Say what the answers leave open: a model that answers seldom, and differences of two that look like one."""
+        found = self._hidden(candidates) if single else {}
+        share = candidates.winner.lapses
+        if share < LEAST_SHARE:
+            return found
+        seldom = f"{100 * share:.0f} % of the answers fit no model: nonsense, or a model that answers as seldom"
+        return found | {"notes": [*found.get("notes", []), seldom]}
 
     def _hidden(self, candidates: Candidates) -> dict[str, Any]:
         """Say which differences of two models would not have been seen."""
@@ -212,8 +230,10 @@ def noise_story(fit: Fit, scale: Scale | None) -> dict[str, Any]:
 
 
 def models_check(candidates: Candidates) -> Check:
-    """Check the number of models that the user says: how far another one is ahead, in nats."""
+    """Check the number of models, that the user says or that can be reported: how far another is ahead, in nats."""
     best = max(candidates.score, key=lambda L: candidates.score[L])
+    if best > MOST_MODELS:
+        return Check("models", candidates.evidence, None, 0.0, f"the answers support more than {MOST_MODELS} models")
     better = candidates.better_number
     ahead = candidates.score[best] - candidates.score[candidates.choice or best] if better else 0.0
     what = f"the answers support {best} model{'s' if best > 1 else ''}"

@@ -4,7 +4,7 @@
 at the `values`. `wording` says what a failed one means, and what to do; `remedy` tries it.
 """
 
-from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values, outlier_check
+from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values, lapses_check, outlier_check
 from mixsense.methods.frugal.model_checks.extensions import BETWEEN_GROUPS
 from mixsense.methods.frugal.model_checks.remedy import try_remedy
 from mixsense.methods.frugal.model_checks.surprise import Surprises
@@ -17,6 +17,7 @@ __all__ = [
     "check_model",
     "check_values",
     "failed",
+    "lapses_check",
     "outlier_check",
     "surely_failed",
     "try_remedy",

@@ -11,7 +11,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
-from mixsense.methods.frugal.model_checks.extensions import Place
+from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, OF_SHARES, Place
 from mixsense.methods.frugal.model_checks.ratios import link, tails
 from mixsense.methods.frugal.model_checks.score_tests import (
     Tested,
@@ -19,11 +19,13 @@ from mixsense.methods.frugal.model_checks.score_tests import (
     place_of,
     score_tests,
 )
+from mixsense.methods.frugal.model_checks.shape import two_levels
 from mixsense.methods.frugal.model_checks.surprise import outlier_share
 from mixsense.methods.frugal.model_checks.values import at_the_ends, left_over, rounding_step
 from mixsense.methods.frugal.model_checks.views import View, draw, see
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
+from mixsense.regression.tuning import MANY_LAPSES
 from mixsense.scales.lapses import Lapses
 
 
@@ -59,7 +61,14 @@ class Check:
 
 
 def check_model(
-    data: Data, fit: Fit, free_sigma: bool, free_weights: bool, *, level: bool, names: Sequence[str] | None = None
+    data: Data,
+    fit: Fit,
+    free_sigma: bool,
+    free_weights: bool,
+    *,
+    level: bool,
+    names: Sequence[str] | None = None,
+    quiet: bool = False,
 ) -> list[Check]:
     """Hold a fit against all answers, in every way that has a name.
 
@@ -75,6 +84,8 @@ def check_model(
         The first column of the rows is the level.
     names : sequence of str, optional
         What the features are called.
+    quiet : bool
+        The answers have no noise: only which model answers can be looked at.
 
     Returns
     -------
@@ -87,16 +98,18 @@ def check_model(
     times = int(np.clip(tuning.MOST_DRAWN_ANSWERS // N, 1, tuning.DRAWS))
     given, drawn = see(data, fit), [draw(data, fit, rng) for _ in range(times)]
     place = place_of(fit, N, level)
-    tested: dict[str, Tested | None] = dict(score_tests(given, drawn, place, (free_sigma, free_weights)))
-    tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
-    tested["repeats"] = pair_test(given, drawn, *_same_query(data))
+    wanted = OF_SHARES if quiet else tuple(EXTENSIONS)
+    tested: dict[str, Tested | None] = dict(score_tests(given, drawn, place, (free_sigma, free_weights), wanted))
+    if not quiet:
+        tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
+        tested["repeats"] = pair_test(given, drawn, *_same_query(data))
     found = [
         Check(name, test.statistic, test.p_value, level_of(N), _what(name, test.which, place, level, names))
         for name, test in tested.items()
         if test is not None
     ]
-    if data.scale is None and data.group is None:
-        found += _ratios(given, data.y, fit, place)
+    if data.scale is None and data.group is None and not quiet:
+        found += _ratios(given, data.y, fit, place, level)
     return found
 
 
@@ -113,13 +126,23 @@ def outlier_check(data: Data, fit: Fit) -> Check:
     return Check("outliers", share, None, most, what)
 
 
-def _ratios(given: View, y: Array, fit: Fit, place: Place) -> list[Check]:
+def lapses_check(fit: Fit) -> Check:
+    """Check the share of lapses: of more than a few, some are answers of a model that was not found."""
+    what = f"{100 * fit.lapses:.0f} % of the answers fit none of the models"
+    return Check("lapses", fit.lapses, None, MANY_LAPSES, what)
+
+
+def _ratios(given: View, y: Array, fit: Fit, place: Place, level: bool) -> list[Check]:
     """Make the checks that are likelihood ratios; lapses are left out, and where there are some, tails are expected."""
     lapses = isinstance(fit.scale, Lapses)
     kept = given.own if lapses else slice(None)
     nats, width = link(given.X[kept], y[kept], fit.beta, given.weights, given.sigma, place.estimated)
     what = f"the answers level off about {width:.3g} from their middle"
     found = [Check("link", nats, None, tuning.LINK_NATS, what)]
+    if level and fit.L > 1:
+        gain = two_levels(given, y, fit)
+        what = "two models differ in their levels alone: one with a noise of another shape explains them nearly as well"
+        found.append(Check("shape", max(0.0, tuning.SHAPE_NATS - gain), None, 0.0, what))
     if not lapses:
         found.append(Check("tails", tails(given), None, tuning.TAIL_NATS, "some answers are far from all models"))
     return found
@@ -188,10 +211,24 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
         return f"the answers bend with the prediction's {('square', 'cube')[which]}"
     if name == "squares":
         return f"the answers bend with {names[columns[which] - level]}"
+    if name == "cubes":
+        of = names[columns[which] - level] if which < len(columns) else "all features alike"
+        return f"the answers level off, or rise more steeply, towards the ends of {of}"
+    if name == "uneven noise":
+        return f"the noise grows or shrinks with {_what_of_noise(which, [names[j - level] for j in columns])}"
     if name == "interactions":
         first, second = (place.crossed[pair[which]] - level for pair in np.triu_indices(len(place.crossed), 1))
         return f"{names[first]} and {names[second]} have an effect together that they do not have alone"
     return WORDS[name]
+
+
+def _what_of_noise(which: int, names: Sequence[str]) -> str:
+    """Say with what the noise changes, as `extensions.uneven_noise` orders its parameters."""
+    if which < 2:
+        return "the answer"
+    if which == 2:
+        return "the distance of the query from the middle"
+    return names[(which - 3) % len(names)]
 
 
 WORDS = {

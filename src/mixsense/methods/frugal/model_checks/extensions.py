@@ -29,6 +29,8 @@ class Place:
     """Columns whose products are looked at: those that matter most."""
     estimated: tuple[Index, Index]
     """Model and column of the coefficients that were estimated."""
+    effects: Array
+    """(L, c), the coefficients."""
     own_noise: bool = False
     """Each model has a noise of its own."""
 
@@ -79,6 +81,26 @@ def bend(view: View, place: Place) -> Array:
 def squares(view: View, place: Place) -> Array:
     """Let the answers bend with a feature."""
     return view.slope * view.X[:, place.columns] ** 2
+
+
+def cubes(view: View, place: Place) -> Array:
+    """Let the answers level off, or rise more steeply, towards the ends: of one feature, and of all features alike."""
+    odd = view.X**3 - view.X  # 0 at the corners and in the middle of a box: a cube is a line there
+    alike = (view.slopes * (odd @ place.effects.T)).sum(axis=1)
+    return np.column_stack([view.slope * odd[:, place.columns], alike])
+
+
+def uneven_noise(view: View, place: Place) -> Array:
+    """Let the noise grow with the prediction, or with a feature.
+
+    Coefficients that differ among those who share a model are a noise that grows with the square of a feature.
+    """
+    middle, scale = float(view.mean.mean()), float(view.mean.std()) or 1.0
+    m, X = (view.mean - middle) / scale, view.X[:, place.columns]
+    spread = view.spread.sum(axis=1, keepdims=True)
+    squares = X**2
+    own = [(view.spread * m**power).sum(axis=1, keepdims=True) for power in (1, 2)]
+    return np.column_stack([*own, spread * squares.sum(axis=1, keepdims=True), spread * X, spread * squares])
 
 
 def interactions(view: View, place: Place) -> Array:
@@ -175,14 +197,18 @@ EXTENSIONS: dict[str, Extension] = {
     "gate": gate,
     "bend": bend,
     "squares": squares,
+    "cubes": cubes,
     "interactions": interactions,
     "sigma by model": sigma_by_model,
+    "uneven noise": uneven_noise,
     "skewness": skewness,
     "offset": offset,
     "shares": shares,
     "sigma": sigma,
 }
 
+OF_SHARES = ("drift of the shares", "gate")
+"""What is about which model answers, and so can be seen without any noise."""
 BETWEEN_GROUPS = ("own levels", "own coefficients")
 """What those who share a model may differ in."""
 GIVEN = ["shares", "sigma"]

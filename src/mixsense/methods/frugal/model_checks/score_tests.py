@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,9 @@ class Tested(NamedTuple):
     """The parameter that it belongs to."""
 
 
-def score_tests(given: View, drawn: list[View], place: Place, free: tuple[bool, bool]) -> dict[str, Tested]:
+def score_tests(
+    given: View, drawn: list[View], place: Place, free: tuple[bool, bool], wanted: Container[str] = tuple(EXTENSIONS)
+) -> dict[str, Tested]:
     """Test every extension that has a parameter of its own.
 
     Parameters
@@ -39,6 +42,8 @@ def score_tests(given: View, drawn: list[View], place: Place, free: tuple[bool, 
         Where the answers stand, and which columns are looked at.
     free : (bool, bool)
         Whether σ and the shares were estimated.
+    wanted : container of str
+        The names of the extensions; all of them by default.
 
     Notes
     -----
@@ -54,7 +59,7 @@ def score_tests(given: View, drawn: list[View], place: Place, free: tuple[bool, 
         e, V = np.linalg.eigh(U.T @ U)
         kept = e > 1e-9 * e.max(initial=0.0)
         inverse = (V[:, kept] / e[kept]) @ V[:, kept].T
-        for name in names:
+        for name in (name for name in names if name in wanted):
             G = np.concatenate([view.gathered(EXTENSIONS[name](view, place)) for view in drawn])
             B = inverse @ (U.T @ G)
             E = G - U @ B  # what is left of each score beside what was estimated
@@ -173,7 +178,8 @@ def place_of(fit: Fit, N: int, level: bool) -> Place:
         order = order[: min(tuning.MOST_CHECKED_FEATURES, int((matter > SUPPORT_PROBABILITY).sum()))]
     crossed = np.sort(order[: tuning.MOST_CROSSED_FEATURES])
     own_noise = fit.sigmas is not None
-    return Place(np.arange(N) / N, np.sort(order), crossed, estimated_coefficients(fit, N), own_noise)
+    estimated = estimated_coefficients(fit, N)
+    return Place(np.arange(N) / N, np.sort(order), crossed, estimated, fit.beta, own_noise)
 
 
 def estimated_coefficients(fit: Fit, N: int) -> tuple[Index, Index]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 DOUBT_P_VALUE = 0.01
 """A stage whose unseen answers have a smaller p-value than this speaks against the fit: search again.
 Taste: never swept."""
-CHECK_P_VALUE = 0.0015
+CHECK_P_VALUE = 0.00125
 """A check fails if its p-value is below this.
-Derived: a dozen checks together fail with probability 2 % where the model holds."""
+Derived: 16 checks together fail with probability 2 % where the model holds."""
 POWER_TO_SPARE = 300
 """With more answers than this, the p-value at which a check fails falls in proportion to 1/N.
 Taste: never swept. At 250 answers the checks find what would spoil a certificate; with many times as many they find it
@@ -84,3 +84,20 @@ FEWEST_OUTLIERS = 3
 """Up to this many outliers are no reason for a warning, whatever their share. Taste: never swept."""
 LOGIT_SLOPE = 4
 """The noise of probabilities is this many times as large in logits. Derived: the logit's slope at 1/2."""
+PARALLEL_ERRORS = 3.0
+"""Two models are parallel if no coefficient of a feature differs by more than this many standard errors.
+Taste: never swept."""
+PARALLEL_SHARE = 0.5
+"""Two models are parallel if all differences of features together are at most this share of that of their levels.
+Taste: a skewed noise that was taken for two models had 0.4."""
+LEAST_FOR_A_SHAPE = 30
+"""With fewer answers of two parallel models than this, the shape of the noise is not looked at. Taste: never swept."""
+SHAPE_NATS = 5.0
+"""Two parallel models have to explain their answers this much better than one with a noise of another shape.
+Taste: as much as lapses have to (`mixsense.regression.tuning.LAPSES_ESTABLISHED`)."""
+SHAPE_STEPS = 40
+"""EM for two levels takes this many steps, from the fitted ones. Taste: never swept."""
+SHAPE_SEARCH = 300
+"""The search for a noise of another shape takes this many steps. Taste: time."""
+LARGEST_LOG = 50.0
+"""Logarithms of a scale beyond this are not tried. A numerical guard."""
