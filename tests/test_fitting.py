@@ -369,3 +369,43 @@ def test_four_models_with_unequal_shares_are_counted():
     r = ms.fit(X, np.einsum("ij,ij->i", X, truth[own]) + 0.01 * rng.standard_normal(1200))
     assert len(r.vectors) == 4
     assert ms.match_error(r.vectors, truth) < 0.01
+
+
+def with_lapses(seed=1, share=0.1):
+    """Two models with a tenth of their answers from anywhere; returns which ones."""
+    rng, truth = np.random.default_rng(seed), ms.random_pair(6, 3, 4.0, seed=seed)
+    X = rng.standard_normal((300, 6))
+    y = (X * truth[rng.integers(2, size=300)]).sum(axis=1) + 0.5 * rng.standard_normal(300)
+    bad = rng.random(300) < share
+    return truth, X, np.where(bad, rng.uniform(y.min(), y.max(), 300), y), bad
+
+
+def test_lapses_are_estimated_and_each_answer_has_its_probability():
+    truth, X, y, bad = with_lapses()
+    r = ms.fit(X, y, models=2, lapses=True, seed=1)
+    assert ms.match_error(r.vectors, truth) < 0.3
+    assert abs(r.diagnostics["lapses"] - bad.mean()) < 3 * np.sqrt(0.1 * 0.9 / 300)  # three standard errors of a share
+    probability = r.lapses(X, y)
+    assert probability.mean() == pytest.approx(r.diagnostics["lapses"], abs=0.01)  # EM has settled
+    assert probability[bad].mean() > 10 * probability[~bad].mean()
+    far = r.responsibilities(X[:1], [1e3])
+    np.testing.assert_allclose(far, r.weights[None])  # a lapse tells nothing of its model
+    again = ms.Recovery.from_json(r.to_json())
+    np.testing.assert_array_equal(again.lapses(X, y), probability)
+
+
+def test_lapses_that_were_not_asked_for_are_told_of():
+    _, X, y, _ = with_lapses(seed=2)
+    r = ms.fit(X, y, models=2, seed=1)
+    assert not r.lapses(X, y).any()
+    assert any("may come from anywhere" in note and "give lapses=True" in note for note in r.diagnostics["notes"])
+
+
+def test_lapses_are_not_found_where_there_are_none():
+    truth, X, y, _ = with_lapses(share=0.0)
+    r = ms.fit(X, y, lapses=True, seed=1)
+    assert "lapses" not in r.diagnostics
+    assert not r.diagnostics["notes"]
+    assert ms.match_error(r.vectors, truth) < 0.3
+    with pytest.raises(ms.InvalidInput, match=r"lapses is 0\.1: give True"):
+        ms.fit(X, y, lapses=0.1)

@@ -178,6 +178,7 @@ def fit(
     intercept: bool = False,
     features: Sequence[str] | None = None,
     seed: Any = None,
+    lapses: bool = False,
 ) -> Recovery:
     """Find the sparse linear models behind data that one already has.
 
@@ -204,6 +205,9 @@ def fit(
         What the columns are called; the names of a data frame by default.
     seed : int, optional
         Seed of the random starts. Left out it is always the same: equal data give equal results.
+    lapses : bool
+        Up to 15 % of the answers may come from anywhere. Their share is then estimated, in ``diagnostics["lapses"]`` if
+        there are any, and `Recovery.lapses` has the probability of each answer to be one.
 
     Returns
     -------
@@ -227,4 +231,4 @@ def fit(
     >>> r.status, r.vectors.shape, ms.match_error(r.vectors, truth) < 0.5
     ('budget', (3, 20), True)
     """
-    return fit_table(X, y, groups, models, sigma, weights, scale, intercept, features, seed)
+    return fit_table(X, y, groups, models, sigma, weights, scale, intercept, features, seed, lapses=lapses)

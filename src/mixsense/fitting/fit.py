@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import as_float, generator
+from mixsense.checks import as_float, generator, shown
 from mixsense.errors import InvalidInput
 from mixsense.features.units import as_intercept
 from mixsense.fitting.columns import columns_of
@@ -32,21 +32,30 @@ def fit_table(
     features: Sequence[str] | None = None,
     seed: Any = None,
     sample_weight: Any = None,
+    lapses: bool = False,
 ) -> Recovery:
     """Fit a table; `mixsense.fit` explains the arguments. `sample_weight` is how often each row counts."""
     problem = Problem(1, models=models, weights=weights)
     intercept = as_intercept(intercept)
+    if not isinstance(lapses, (bool, np.bool_)):
+        raise InvalidInput(f"lapses is {shown(lapses)}: give True if some answers may come from anywhere, or False")
     if sigma is not None:
         sigma = as_float("sigma", sigma, "the noise's standard deviation, or None to have it found", 0.0, strict=True)
     rng = generator(0 if seed is None else seed)
     table, scale = read_table(X, y, groups, features, sample_weight), scale_of(scale)
     if scale is not None:
         scale.check(table.y)
-    return _fitted(table, problem, sigma, scale, intercept, rng)
+    return _fitted(table, problem, sigma, scale, intercept, bool(lapses), rng)
 
 
 def _fitted(
-    table: Table, problem: Problem, sigma: float | None, scale: Any, intercept: bool, rng: np.random.Generator
+    table: Table,
+    problem: Problem,
+    sigma: float | None,
+    scale: Any,
+    intercept: bool,
+    lapses: bool,
+    rng: np.random.Generator,
 ) -> Recovery:
     columns, constant = columns_of(table.X, table.counts, intercept)
     if not columns.width:
@@ -59,6 +68,7 @@ def _fitted(
         sigma,
         np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
         problem.weights in (None, ESTIMATE),
+        lapses,
     )
     found = search(data, expected, rng)
     return Report(table, columns, constant, data, expected, found, offset).recovery()

@@ -27,6 +27,7 @@ from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
 from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
 from mixsense.regression.tuning import ONE_ESTABLISHED, SEVERAL_ESTABLISHED
+from mixsense.scales import told_of_noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,11 @@ class Report:
         if left_out:
             why = "are constant" if self.constant[left_out].all() else "say nothing"
             notes.append(f"columns that {why} have no coefficient of their own: {self._named(left_out)}")
+        if self.found.lapses > tuning.LAPSES_WORTH_A_NOTE:
+            notes.append(
+                f"{100 * self.found.lapse_share:.0f} % of the answers may come from anywhere, which would explain "
+                f"{self.found.lapses:.0f} nats more: give lapses=True"
+            )
         if self.found.sampled < len(self.table.y):
             notes.append(f"how many models there are was decided on {self.found.sampled:,} rows, drawn at random")
         return notes
@@ -194,7 +200,7 @@ class Report:
             "loglik": float(fit.explained(self.data).loglik.sum()),
             "misfit_p": p_value,
             "groups": len(self.table.y) if self.table.group is None else int(self.table.group.max()) + 1,
-            **({} if self.data.scale is None else {"scale": self.data.scale.to_dict()}),
+            **told_of_noise(fit.scale, self.data.scale),
             HALF_RANGES: self.columns.half_ranges.tolist(),
             **({COLLINEAR: together} if together else {}),
             "notes": self._notes(),

@@ -12,10 +12,12 @@ from mixsense.fitting import tuning
 from mixsense.problem import MOST_MODELS
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
+from mixsense.regression.extensions import extended
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.renewal import renew, supported
 from mixsense.regression.starts import spread_of
-from mixsense.regression.tuning import ANSWERS_PER_COEFFICIENT, NEW_STARTS, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import ANSWERS_PER_COEFFICIENT, LAPSES_TRIED, NEW_STARTS, SUPPORT_PROBABILITY
+from mixsense.scales.lapses import Lapses
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,15 @@ class Found:
     """How much better the answers are explained if each model has a noise of its own, in nats."""
     sampled: int
     """How many rows the number of models was decided on."""
+    lapses: float = 0.0
+    """How much better the answers would be explained if some came from anywhere, in nats, where that was not asked."""
+    lapse_share: float = 0.0
+    """How many would."""
 
 
-def expect(data: Data, models: int | None, sigma: float | None, weights: Array | None, estimate: bool) -> Expected:
+def expect(
+    data: Data, models: int | None, sigma: float | None, weights: Array | None, estimate: bool, lapses: bool = False
+) -> Expected:
     """Return what is known of the models before they are fitted."""
     n = max(data.X.shape[1] - data.sure, 1)
     return Expected(
@@ -44,7 +52,7 @@ def expect(data: Data, models: int | None, sigma: float | None, weights: Array |
         rate=min(tuning.LARGEST_GUESSED_RATE, tuning.TYPICAL_COEFFICIENTS / n),
         free_sigma=sigma is None,
         free_weights=estimate,
-        lapses=False,
+        lapses=lapses,
     )
 
 
@@ -62,6 +70,8 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     """
     sample = _sample(data, rng)
     found = _by_number(sample, expected, rng)
+    if expected.lapses:
+        found = _with_lapses(found, sample, expected, rng)
     best = {L: f if f.sigmas is None else _climbed(f, f.sigma, sample, expected) for L, f in found.items()}
     own = {L: _own_noise(f, sample, expected) for L, f in found.items() if L > 1 and expected.free_sigma}
     given = [L for L in best if expected.models in (None, L)]
@@ -73,9 +83,18 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     L = 1 if scores[L] < scores[1] else L  # as many as were asked for explain no more than one would
     others = [score for number, score in scores.items() if (number < L if L > 1 else number > L)]
     chosen = best[L]
+    lapses = _missing_lapses(chosen, sample, expected)
     if sample is not data or _dense(chosen, data):
         chosen = _refined(chosen, data, expected)
-    return Found(chosen, scores[L] - max(others, default=-math.inf), scores, asked_for, len(sample.y))
+    return Found(chosen, scores[L] - max(others, default=-math.inf), scores, asked_for, len(sample.y), *lapses)
+
+
+def _missing_lapses(f: Fit, data: Data, expected: Expected) -> tuple[float, float]:
+    """Return how much better lapses would explain the answers, in nats, and their share; 0 where they are allowed."""
+    if expected.lapses:
+        return 0.0, 0.0
+    other = extended(f, data, replace(expected, lapses=True))
+    return (other.score - f.score, other.lapses) if other.lapses else (0.0, 0.0)
 
 
 def _by_number(data: Data, expected: Expected, rng: np.random.Generator) -> dict[int, Fit]:
@@ -94,6 +113,26 @@ def _by_number(data: Data, expected: Expected, rng: np.random.Generator) -> dict
         if L >= leader + 2:
             break
     return best
+
+
+def _with_lapses(found: dict[int, Fit], data: Data, expected: Expected, rng: np.random.Generator) -> dict[int, Fit]:
+    """Return the better of these fits and of those that know of lapses from the start.
+
+    Lapses lead fits astray that do not know of them. Besides, one model more takes them up, and is left out then.
+    """
+    law = data._replace(scale=Lapses(LAPSES_TRIED[1], float(np.ptp(data.values)) or 1.0, data.scale))
+    number = min((expected.models or 2) + 1, MOST_MODELS)
+    more = found if number in found else found | _by_number(data, replace(expected, models=number), rng)
+    others = _by_number(law, expected, rng)
+    for L, f in more.items():
+        if L > 2 and expected.models in (None, L - 1):
+            kept = np.delete(np.arange(L), f.weights.argmin())
+            noise = f.sigma if f.sigmas is None else float(np.sqrt(np.mean(f.sigmas[kept] ** 2)))
+            start = replace(f, beta=f.beta[kept], weights=f.weights[kept] / f.weights[kept].sum(), sigmas=None)
+            fewer = extended(_climbed(replace(start, scale=law.scale), noise, law, expected), data, expected)
+            others[L - 1] = max(others.get(L - 1, fewer), fewer, key=lambda each: each.score)
+    better = {L: f for L, f in others.items() if L not in found or f.score > found[L].score}
+    return found | better
 
 
 def _better(best: dict[int, Fit], candidates: Candidates) -> dict[int, Fit]:

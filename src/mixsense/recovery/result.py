@@ -17,7 +17,7 @@ from mixsense.recovery.fields import interval_of, known_or, names_of, noise_of, 
 from mixsense.recovery.statuses import STATUSES
 from mixsense.recovery.stored import as_json, fields_of, no_result, read
 from mixsense.recovery.tables import as_html, as_table, as_text, error_text
-from mixsense.recovery.uses import LEVEL, Prediction, effects, predict, responsibilities, to_frame
+from mixsense.recovery.uses import LEVEL, Prediction, effects, lapses, predict, responsibilities, to_frame
 from mixsense.scales import Probability, Rating, scale_of
 
 if TYPE_CHECKING:
@@ -226,6 +226,25 @@ class Recovery:
         [[1.0, 0.0], [1.0, 0.0]]
         """
         return responsibilities(self, X, y, groups)
+
+    def lapses(self, X: Any, y: ArrayLike, groups: Any = None) -> Array:
+        """Return the probability that each answer is a lapse, which has nothing to do with the query, (N,).
+
+        Lapses are in the model where ``diagnostics["lapses"]`` has their share: `recover` looks for them, `fit` does
+        with ``lapses=True``. Elsewhere all probabilities are 0.
+
+        Parameters
+        ----------
+        X, y, groups
+            As for `responsibilities`.
+
+        Examples
+        --------
+        >>> r = Recovery([[1.0]], "budget", sigma=1.0, diagnostics={"lapses": 0.05, "lapse_width": 20.0})
+        >>> r.lapses([[1.0], [1.0]], [1.5, 8.0]).round(2)
+        array([0.01, 1.  ])
+        """
+        return lapses(self, X, y, groups)
 
     def effects(self) -> dict[str, Array]:
         """Return what half of each feature's range does to the answer, of each model: name to (L,) array.

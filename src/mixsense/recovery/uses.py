@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_reals, require
 from mixsense.errors import InvalidInput
 from mixsense.frames import as_column, as_groups, in_order
+from mixsense.scales import law_of
+from mixsense.scales.lapses import Lapses
+from mixsense.scales.scale import Scale, real_terms
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
@@ -54,20 +57,42 @@ def predict(recovery: Recovery, x: Any, level: float = LEVEL) -> Prediction:
 
 def responsibilities(recovery: Recovery, X: Any, y: ArrayLike, groups: Any = None) -> Array:
     """Say which model answered; see `Recovery.responsibilities`."""
+    _, mean, law, answers, group = _answered(recovery, X, y, groups)
+    return _probabilities(recovery, mean, law, answers, group)
+
+
+def lapses(recovery: Recovery, X: Any, y: ArrayLike, groups: Any = None) -> Array:
+    """Say which answers come from anywhere; see `Recovery.lapses`."""
+    rows, mean, law, answers, group = _answered(recovery, X, y, groups)
+    if not isinstance(law, Lapses):
+        return np.zeros(len(rows))
+    P = _probabilities(recovery, mean, law, answers, group)
+    found: Array = (P * law.lapsed(answers, mean, _sigmas(recovery))).sum(axis=1)
+    return found
+
+
+Answered = tuple[Array, Array, Scale | None, Array, Index | None]
+
+
+def _answered(recovery: Recovery, X: Any, y: ArrayLike, groups: Any) -> Answered:
+    """Return rows, the models' means there, how answers are made of them, the answers, and groups: all checked."""
     rows = in_order("X", X, recovery.names, recovery.vectors.shape[1])
     answers = as_column("y", y, len(rows))
     if np.isnan(answers).any():
         raise InvalidInput(f"y[{int(np.isnan(answers).argmax())}] is missing: give the answers")
-    sigma = _sigmas(recovery)
-    if not (sigma > 0).all():
+    if not (_sigmas(recovery) > 0).all():
         raise InvalidInput("the noise is 0 or not known: with which model an answer goes cannot be weighed")
-    mean = _means(recovery, rows)
-    if recovery.scale is None:
-        log_p = -0.5 * ((answers[:, None] - mean) / sigma) ** 2 - np.log(sigma)
-    else:
-        recovery.scale.check(answers)
-        log_p = recovery.scale.terms(answers, mean, sigma).loglik
+    law = law_of(recovery.diagnostics)
+    if law is not None:
+        law.check(answers)
     group = None if groups is None else as_groups(groups, len(rows))
+    return rows, _means(recovery, rows), law, answers, group
+
+
+def _probabilities(recovery: Recovery, mean: Array, law: Scale | None, answers: Array, group: Index | None) -> Array:
+    """Return the probability that each answer came from each model, (N, L)."""
+    sigma = _sigmas(recovery)
+    log_p = (real_terms(answers, mean, sigma) if law is None else law.terms(answers, mean, sigma)).loglik
     if group is not None:
         summed = np.zeros((int(group.max(initial=-1)) + 1, log_p.shape[1]))
         np.add.at(summed, group, log_p)

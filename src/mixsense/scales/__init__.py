@@ -10,10 +10,12 @@ from typing import Any
 
 from mixsense.checks import shown
 from mixsense.errors import InvalidInput
+from mixsense.scales.lapses import Lapses
 from mixsense.scales.probability import Probability
 from mixsense.scales.rating import Rating
+from mixsense.scales.scale import Scale
 
-__all__ = ["Probability", "Rating", "scale_of"]
+__all__ = ["Probability", "Rating", "law_of", "scale_of", "told_of_noise"]
 
 HINT = (
     'give ms.Rating(1, 7), ms.Probability(), or a dict such as {"scale": "rating", "range": [1, 7], "step": 1}; leave '
@@ -49,3 +51,31 @@ def scale_of(given: Any) -> Rating | Probability | None:
     if isinstance(ends, (str, bytes)) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
         raise InvalidInput(f"the range of a rating is {shown(ends)}: give its ends, such as [1, 7]", scale=given)
     return Rating(ends[0], ends[1], values.get("step", 1.0))
+
+
+def told_of_noise(law: Scale | None, scale: Scale | None) -> dict[str, Any]:
+    """Return what diagnostics tell of the scale of the answers and of lapses, if there are any; `law_of` reads it.
+
+    Parameters
+    ----------
+    law : Scale or None
+        What was fitted: the scale, with lapses if there are any.
+    scale : Scale or None
+        The scale that was given.
+    """
+    told: dict[str, Any] = {"lapses": law.share, "lapse_width": law.width} if isinstance(law, Lapses) else {}
+    return told if scale is None else {**told, "scale": scale.to_dict()}
+
+
+def law_of(told: Mapping[str, Any]) -> Rating | Probability | Lapses | None:
+    """Return the scale that diagnostics tell of, with lapses if there are any; None for real numbers.
+
+    Examples
+    --------
+    >>> law_of({"scale": {"scale": "probability"}}), law_of({"lapses": 0.1, "lapse_width": 5.0})
+    (Probability(digits=None), Lapses(share=0.1, width=5.0, inner=None))
+    """
+    scale, share, width = scale_of(told.get("scale")), told.get("lapses"), told.get("lapse_width")
+    if not isinstance(share, (int, float)) or not isinstance(width, (int, float)):
+        return scale
+    return Lapses(float(share), float(width), scale) if 0 < share < 1 and width > 0 else scale

@@ -32,7 +32,7 @@ from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Rival
 from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
 from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
-from mixsense.scales.scale import Scale
+from mixsense.scales import told_of_noise
 
 
 class Report:
@@ -212,7 +212,7 @@ class Report:
             "largest_query_norm": answers.largest_norm,
             "snr": signal_to_noise(answers, candidates.several),
             "warnings": warnings,
-            **noise_story(candidates.winner, answers.scale),
+            **told_of_noise(candidates.winner.scale, answers.scale),
         }
 
 
@@ -221,12 +221,6 @@ def noise_shown(fit: Fit, setup: Expected, shown: list[int]) -> float | Array:
     if fit.sigmas is not None:
         return fit.sigmas[shown]
     return fit.sigma if setup.free_sigma else setup.sigma
-
-
-def noise_story(fit: Fit, scale: Scale | None) -> dict[str, Any]:
-    """Tell the scale of the answers, and the share of lapses if there are any."""
-    lapses = {"lapses": fit.lapses} if fit.lapses else {}
-    return lapses if scale is None else {**lapses, "scale": scale.to_dict()}
 
 
 def models_check(candidates: Candidates) -> Check:
