@@ -166,3 +166,42 @@ def test_a_budget_is_kept(budget):
     pair = ms.random_pair(100, 5, 5.0, seed=1)
     r = ms.recover(mixed(pair, 1), 100, gamma=None, sigma=0, max_queries=budget, seed=1)
     assert (r.status, r.queries) == ("budget", budget)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y, label: y + 1e-12 * np.random.default_rng(1).standard_normal(y.shape),
+        lambda y, label: np.round(y, 6),
+        lambda y, label: y.astype(np.float32).astype(float),
+    ],
+    ids=["noise below rounding", "six decimals", "single precision"],
+)
+def test_answers_that_are_nearly_exact_are_recovered_to_rounding(change):
+    n, rng = 12, np.random.default_rng(2)
+    beta = np.column_stack([ms.random_pair(n, 6, 5.0, seed=2), rng.standard_normal(2)])
+    inner = mixed(beta, 3, change=change)
+
+    def oracle(queries, repeats):
+        return inner(np.column_stack([queries, np.ones(len(queries))]), repeats)
+
+    r = ms.recover(oracle, n, gamma=0.3, box=[(0.0, 10.0)] * n, intercept=True, seed=2)
+    found = np.column_stack([r.vectors, r.intercept])
+    assert r.status == "certified"
+    assert r.queries <= 250
+    assert ms.match_error(found, beta) < 1e-6 * np.abs(beta).max()
+    assert (np.abs(r.sigma) < 1e-4).all()  # the noise of the answers, not the one that was worked with
+
+
+def test_coefficients_with_few_digits_are_exact_too():
+    n, beta = 6, np.array([[1.0, 0.5, 0, 0, 0, 0, 2.0], [0, 0, 3.0, 0, -1.5, 0, 1.0]])
+    inner = mixed(beta, 1)
+    r = ms.recover(
+        lambda x, repeats: inner(np.column_stack([x, np.ones(len(x))]), repeats),
+        n,
+        box=[(0, 10)] * n,
+        intercept=True,
+        seed=1,
+    )
+    assert r.diagnostics["exact"]
+    np.testing.assert_allclose(ms.match_error(np.column_stack([r.vectors, r.intercept]), beta), 0.0, atol=1e-8)

@@ -75,8 +75,8 @@ def exact(
         noise = "are rounded, or not linear in the queries"
         draw = partial(gaussian, n=problem.n, rng=rng) if inside is None else partial(inside.anywhere, rng=rng)
         plain = draw(min(tuning.PLAIN_QUERIES, budget - answers.N))
-        yield from answers.ask(Queries.alone(plain), "exact answers: plain queries", None)
-        for step in () if rounded(answers.y) else tuning.STEPS:
+        asked = yield from answers.ask(Queries.alone(plain), "exact answers: plain queries", None)
+        for step in () if rounded(asked.y) else tuning.STEPS:
             search = _Search(answers, draw(1)[0], step, problem, None if inside is None else inside.coded)
             found = yield from search.run(setup, draw, budget)
             if found is not None:
@@ -91,20 +91,22 @@ def quiet(answers: Answers, setup: Setup) -> bool:
     if answers.scale is not None:
         return False
     few = 0 < len(np.unique(answers.y)) <= MOST_MODELS and answers.N >= tuning.LEAST_NOISE_ANSWERS
-    return setup.sigma == 0 or (few and not rounded(answers.y))
+    return setup.sigma == 0 or few
 
 
 def rounded(y: Array) -> bool:
-    """Say whether answers have a few digits only, as rounded ones have.
+    """Say whether answers to plain queries are rounded: to some digits, or to single precision.
+
+    Coefficients with few digits do not make such answers, since plain queries have all digits.
 
     Examples
     --------
-    >>> rounded(np.array([1.25, 3.5])), rounded(np.array([1.0, 1 / 3]))
-    (True, False)
+    >>> rounded(np.array([1.25, 3.5])), rounded(np.array([1.0, 1 / 3])), rounded(np.float32([0.1, 1 / 3]).astype(float))
+    (True, False, True)
     """
     scale = float(np.abs(y).max(initial=0.0))
     places = tuning.ROUNDED_DIGITS - math.ceil(math.log10(scale)) if scale else 0
-    return scale > 0 and bool((np.round(y, places) == y).all())
+    return scale > 0 and bool((np.round(y, places) == y).all() or (y.astype(np.float32) == y).all())
 
 
 class _Search:

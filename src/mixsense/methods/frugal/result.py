@@ -22,11 +22,11 @@ from mixsense.methods.frugal.model_checks import (
     try_remedy,
     warning,
 )
-from mixsense.methods.frugal.setup import Setup
+from mixsense.methods.frugal.setup import Setup, without_nominal_noise
 from mixsense.methods.frugal.sizes import least_answers
 from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.recovery import Recovery
-from mixsense.regression.candidates import Candidates, Expected
+from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Rival
@@ -128,6 +128,7 @@ class Report:
             checks = self.checks(candidates) if math.isfinite(bound) else []
         warnings = self._warnings(candidates, checks)
         single = one and math.isfinite(bound) and self.answers.N >= self.least
+        winner = without_nominal_noise(winner, self.answers.data, setup)
         n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
         intercepts = box is not None and box.level and box.intercept
         ends = intervals(self.answers.data, winner)[shown][:, -n:]
@@ -216,11 +217,11 @@ class Report:
         }
 
 
-def noise_shown(fit: Fit, setup: Expected, shown: list[int]) -> float | Array:
+def noise_shown(fit: Fit, setup: Setup, shown: list[int]) -> float | Array:
     """Return the noise of a result: one for all models or, (L,), that of each."""
     if fit.sigmas is not None:
         return fit.sigmas[shown]
-    return fit.sigma if setup.free_sigma else setup.sigma
+    return fit.sigma if setup.free_sigma or setup.quiet else setup.sigma
 
 
 def models_check(candidates: Candidates) -> Check:

@@ -17,6 +17,8 @@ from mixsense.methods.frugal.steering import Queries
 from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
+from mixsense.regression.fit import Fit
+from mixsense.regression.from_start import fitted
 from mixsense.rounds import Method
 
 
@@ -90,6 +92,20 @@ def with_nominal_noise(setup: Setup, data: Data) -> Setup:
     if data.scale is not None and (rounding := rounding_noise(y)):
         return replace(setup, sigma=rounding)
     return replace(setup, sigma=nominal_noise(y), least_sigma=rounding_noise(y), free_sigma=False, quiet=True)
+
+
+def without_nominal_noise(fit: Fit, data: Data, setup: Setup) -> Fit:
+    """Return a fit with the noise that the answers have, where a nominal one was worked with.
+
+    Answers between two models belong to both as far as the noise says: with a nominal one they move the coefficients by
+    10⁻⁵ of the largest, with their own by what rounding leaves. A fit that moves by more than the nominal noise is
+    another one, and not taken.
+    """
+    if not setup.quiet:
+        return fit
+    free = replace(setup, free_sigma=True, sigmas=None)
+    found = fitted(fit.beta, fit.noise, fit.weights, fit.rate, fit.route, data._replace(scale=fit.scale), free)
+    return found if float(np.abs(found.beta - fit.beta).max()) <= fit.sigma else fit
 
 
 def offset_t_value(y: Array) -> float:

@@ -78,8 +78,9 @@ EXACT_GROWTH = 0.1
 PATIENCE = 3.0
 """Where the models around a point do not explain plain queries, this many times the answers that gave them are waited
 for others. Taste: never swept."""
-ROUNDED_DIGITS = 7
-"""Answers with at most this many digits are rounded ones. Taste: doubles have 16."""
+ROUNDED_DIGITS = 12
+"""Answers to plain queries with at most this many digits are rounded ones.
+Derived: doubles have 16, so that six which are not rounded look like it once in 10²⁴ times."""
 
 # How large the start and the stages are.
 
