@@ -14,10 +14,10 @@ from http_service import MODELS, Service, two_models
 from mixsense.oracles.preflight import Preflight, cost, preflight
 
 
-def look(behave, **options):
+def look(behave, scale=None, **options):
     # One request at a time: the order, and so each random number, is always the same.
     with Service(behave) as service, ms.HTTPOracle(service.url, concurrency=1, **options) as oracle:
-        report = preflight(oracle, 12, [(-1, 1)] * 6 + [(0, 10)] * 6, seed=1)
+        report = preflight(oracle, 12, [(-1, 1)] * 6 + [(0, 10)] * 6, seed=1, scale=scale)
         asked = len(service.calls)
         if report.verdicts[0].level == "ok":
             assert report.requests == asked <= cost(oracle)
@@ -68,7 +68,7 @@ def test_preflight_of_probabilities_says_that_the_answer_is_to_be_transformed(no
     score, rng = two_models(3, FAR, 0.0), random.Random(4)
     levels, report = look(lambda call: 0.99 / (1 + np.exp(-score(call.x) / 2)) + rng.uniform(0, noise))
     assert levels["linear"] == "problem"
-    assert "logit log(p / (1 - p)) may be linear: transform the answer, not the inputs" in report["linear"].text
+    assert "give scale='probability' (--scale probability)" in report["linear"].text
 
 
 def by_caller(caller_of, cookie=False):
@@ -149,3 +149,44 @@ def test_preflight_rarely_speaks_against_a_mixture():
 def test_preflight_checks_its_box():
     with pytest.raises(ms.InvalidInput, match="low must be below high"):
         preflight(ms.SimulatedOracle(MODELS), 12, [(1, 0)] * 12)
+
+
+def probability_of(seed, digits=None, steep=1.0):
+    score = two_models(seed, FAR, 0.02)
+
+    def behave(call):
+        p = 1 / (1 + np.exp(-steep * score(call.x)))
+        return p if digits is None else round(p, digits)
+
+    return behave
+
+
+@pytest.mark.parametrize("digits", [None, 5])
+def test_preflight_of_probabilities_on_their_scale_is_content(digits):
+    levels, report = look(probability_of(3, digits))
+    assert levels["linear"] == "problem"
+    assert "--scale probability" in report["linear"].text
+    levels, report = look(probability_of(3, digits), scale={"scale": "probability"})
+    assert levels == GOOD, report.summary()
+
+
+def test_preflight_of_probabilities_that_hardly_bend_names_their_scale():
+    levels, report = look(probability_of(3, steep=0.05))
+    assert levels["linear"] == "ok"
+    assert "if they are probabilities" in report["linear"].text
+
+
+def test_preflight_of_ratings_on_their_scale_does_not_test_what_is_cut():
+    score = two_models(3, FAR, 0.3)
+    levels, report = look(lambda call: np.clip(np.round(4 + score(call.x)), 1, 7))
+    assert "if they are ratings, give their ends (--scale rating=1:7)" in report["linear"].text
+    levels, report = look(lambda call: np.clip(np.round(4 + score(call.x)), 1, 7), scale=ms.Rating(1, 7))
+    assert (levels["linear"], levels["answers"]) == ("note", "ok"), report.summary()
+    assert "at the ends of their scale" in report["linear"].text
+
+
+def test_preflight_of_answers_that_the_scale_does_not_have():
+    score = two_models(3, FAR, 0.3)
+    levels, report = look(lambda call: score(call.x), scale=ms.Probability())
+    assert levels == {"answers": "problem"}
+    assert "probabilities are between 0 and 1" in report["answers"].text

@@ -14,7 +14,7 @@ from mixsense.cli import options
 from mixsense.cli.audit_run import run_audit
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
-from mixsense.cli.options import number_of_models, precision, shares, whole_number
+from mixsense.cli.options import number_of_models, precision, scale_told, shares, whole_number
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_file, check_folder, write_result
 from mixsense.cli.study_file import study_name
@@ -74,6 +74,7 @@ def audit_command(
     models: options.ModelsOverFile = None,
     weights: options.WeightsOverFile = None,
     promise: options.PromiseOverFile = None,
+    scale: options.ScaleOverFile = None,
     max_queries: options.MaxQueries = None,
     seed: options.SeedOverFile = None,
     db: options.Db = options.DEFAULT_DB,
@@ -109,7 +110,7 @@ def audit_command(
     endpoint |= _stated(fresh=new_connections or None)
     problem = problem_of(given, n, features, box, intercept)
     problem |= _stated(k=k, sigma=sigma, models=number_of_models(models), weights=shares(weights))
-    problem |= _stated(max_queries=max_queries, seed=seed, promise=promise)
+    problem |= _stated(max_queries=max_queries, seed=seed, promise=promise, scale=scale_told(scale))
     if gamma is not None:
         problem["gamma"] = precision(gamma)
     called = study_name(name, problem.pop("name", None), "audit")
@@ -235,7 +236,8 @@ def _look(oracle: Any, problem: dict[str, Any], silent: bool, block: Any) -> Pre
     if not silent:
         typer.echo(f"preflight: up to {cost(oracle)} requests", err=True)
     with interruptible(oracle):
-        report = preflight(oracle, problem["n"], problem.get("box"), seed=problem.get("seed", 0), block=block)
+        look = {"seed": problem.get("seed", 0), "block": block, "scale": problem.get("scale")}
+        report = preflight(oracle, problem["n"], problem.get("box"), **look)
     if not silent and not _is_mute(report):
         typer.echo(report.summary())
     return report

@@ -9,7 +9,7 @@ import typer
 
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, ExitCode
-from mixsense.cli.options import number_of_models, shares
+from mixsense.cli.options import number_of_models, scale_told, shares
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_page, write_result
 from mixsense.errors import InvalidInput
 from mixsense.problem import DEFAULTS
@@ -30,7 +30,9 @@ def fit_command(
     weights: Annotated[
         str | None, typer.Option(help="Shares of the models, as 0.5,0.3,0.2, or equal.", show_default="estimated")
     ] = None,
+    scale: options.Scale = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Each model has a constant of its own.")] = False,
+    lapses: Annotated[bool, typer.Option("--lapses", help="Some answers may come from anywhere.")] = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
     out: options.Out = None,
@@ -62,9 +64,11 @@ def fit_command(
         models=found,
         sigma=sigma,
         weights=shares(weights),
+        scale=scale_told(scale),
         intercept=intercept,
         features=table.names,
         seed=seed,
+        lapses=lapses,
     )
     typer.echo(r.to_json() if as_json else r.summary())
     if out is not None:

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.problem import ANY, ARGUMENTS, AUTO, DEFAULTS, EQUAL, ESTIMATE, MOST_MODELS, NONE, TYPICAL
+from mixsense.scales import scale_of
 
 DEFAULT_DB = "mixsense.db"
 DEFAULT_GAMMA = str(DEFAULTS["gamma"])
@@ -44,6 +46,11 @@ def _promise(default: str | None = None) -> Any:
     return typer.Option("--promise", help=text, show_default=default or True)
 
 
+def _scale(default: str) -> Any:
+    text = "What an answer is: rating=LOW:HIGH, rating=LOW:HIGH:STEP, probability, or probability=DIGITS."
+    return typer.Option("--scale", help=text, show_default=default)
+
+
 # The problem.
 N = Annotated[int, _n()]
 OptionalN = Annotated[int | None, _n()]
@@ -60,6 +67,8 @@ Weights = Annotated[str | None, _weights("estimated; equal for the paper's metho
 WeightsOverFile = Annotated[str | None, _weights("estimated, or what the file says")]
 Promise = Annotated[str, _promise()]
 PromiseOverFile = Annotated[str | None, _promise(f"{ANY}, or what the file says")]
+Scale = Annotated[str | None, _scale("a real number")]
+ScaleOverFile = Annotated[str | None, _scale("a real number, or what the file says")]
 MaxQueries = Annotated[int | None, typer.Option(help="Hard limit on the number of answers.")]
 Gap = Annotated[float, typer.Option(help="Distance ‖β¹ − β²‖ of the two vectors; the mean one if there are more.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.")]
@@ -174,3 +183,32 @@ def shares(text: str | None) -> list[float] | str | None:
         raise InvalidInput(
             f"--weights is {text!r}: give shares such as 0.5,0.3,0.2, or {EQUAL}, or {ESTIMATE}"
         ) from None
+
+
+def scale_told(text: str | None) -> dict[str, Any] | None:
+    """Return the scale that --scale gives, in the words of a study's table [answers]; None if it is left out.
+
+    Examples
+    --------
+    >>> scale_told("rating=1:7"), scale_told("rating=0:10:0.5")["step"], scale_told("probability")
+    ({'scale': 'rating', 'range': [1.0, 7.0], 'step': 1.0}, 0.5, {'scale': 'probability'})
+    """
+    if text is None:
+        return None
+    name, equals, rest = text.partition("=")
+    parts = rest.split(":") if equals else []
+    hint = "give rating=1:7, rating=0:10:0.5, probability, or probability=2; leave it out for real numbers"
+    wanted = {"rating": (2, 3), "probability": (0, 1), "real": (0,)}
+    if len(parts) not in wanted.get(name, ()):
+        raise InvalidInput(f"--scale is {shown(text)}: {hint}")
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        raise InvalidInput(f"--scale is {shown(text)}: {hint}") from None
+    given: dict[str, Any] = {"scale": name}
+    if name == "rating":
+        given |= {"range": numbers[:2], "step": numbers[2] if len(numbers) > 2 else 1.0}
+    elif numbers:
+        given["digits"] = int(numbers[0]) if numbers[0].is_integer() else numbers[0]
+    scale = scale_of(given)
+    return {"scale": "real"} if scale is None else scale.to_dict()

@@ -60,7 +60,7 @@ def _without_query(url: str) -> str:
 
 _PROGRAM = ("body", "answer", "timeout", "concurrency")
 _HTTP = ("body", "answer", "headers", "rate", "concurrency", "timeout", "retries", "limit", "fresh", "hosts")
-_SIMULATION = ("n", "k", "gap", "sigma", "models", "weights", "seed", "exact", "fractions")
+_SIMULATION = ("n", "k", "gap", "sigma", "models", "weights", "seed", "exact", "fractions", "scale")
 
 KINDS = {
     "function": Kind("an oracle as module:callable", "mixsense.cli.oracle:own_function"),
@@ -184,6 +184,7 @@ def simulated(
     seed: int,
     exact: bool,
     fractions: bool = False,
+    scale: Any = None,
 ) -> SimulatedOracle:
     """Return a simulation of random vectors; without sigma its noise is 1, and the method has to find that out."""
     from mixsense.checks import as_int
@@ -194,7 +195,8 @@ def simulated(
     # NumPy's seed [s, 0] is its seed s, which draws the queries.
     truth = random_models(hidden, n, min(k or 5, n), gap, seed=[as_int("seed", seed, 0, "a seed"), 1])
     noise = 1.0 if sigma is None and not exact else sigma or 0.0
-    return SimulatedOracle(truth, noise, given, seed=[seed, 2], exact=fractions and not noise)
+    exactly = fractions and not noise
+    return SimulatedOracle(truth, noise, given, seed=[seed, 2], exact=exactly, scale=scale)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import typer
 
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
-from mixsense.cli.options import named_options, number_of_models, precision, shares
+from mixsense.cli.options import named_options, number_of_models, precision, scale_told, shares
 from mixsense.cli.oracle import Choice, choose, closed, interruptible
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
 from mixsense.errors import InvalidInput, OracleError
@@ -59,6 +59,7 @@ def recover_command(
     models: options.Models = DEFAULTS["models"],
     weights: options.Weights = None,
     promise: options.Promise = DEFAULTS["promise"],
+    scale: options.Scale = None,
     pairs: Annotated[str | None, typer.Option(help="Alignment with the 'pivot' (default) or with 'all'.")] = None,
     constants: Annotated[str | None, typer.Option(help="'practical' (default) or 'theory'.")] = None,
     decoder: Annotated[
@@ -90,6 +91,8 @@ def recover_command(
     entry = entry_of(method)
     problem: dict[str, Any] = {"n": n, "k": k, "gamma": precision(gamma), "sigma": sigma, "eta": eta, "method": method}
     problem |= {"models": number_of_models(models), "weights": shares(weights), "seed": seed, "promise": promise}
+    if scale is not None:
+        problem["scale"] = scale_told(scale)
     usual = {"m": m, "batch": batch, "pairs": pairs, "constants": constants, "steer": steer, "decoder": decoder}
     problem |= _options_of(entry, usual, named_options(option or []))
     if n is None:
@@ -101,6 +104,7 @@ def recover_command(
     check_apart(out=out, plot=plot, record=record)
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
     simulation |= {"models": problem["models"], "weights": problem["weights"], "fractions": "exact" in entry.needs}
+    simulation["scale"] = problem.get("scale")
     with chosen.opened(**(simulation if simulate else {})) as asked:
         kept = _recorded(asked, record, chosen, gap, problem)
         with _telling(record, kept, asked):

@@ -14,9 +14,10 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.checks import as_int, generator
-from mixsense.errors import OracleError
+from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.units import Units
 from mixsense.oracles.abilities import Callers
+from mixsense.oracles.answer_scales import OnTheLine, looks_like, on_the_line, straighten
 from mixsense.oracles.line_tests import (
     FLAT,
     MISFIT,
@@ -33,6 +34,8 @@ from mixsense.oracles.line_tests import (
 from mixsense.oracles.preflight_report import NOTE, OK, PROBLEM, Preflight, Verdict
 from mixsense.problem import AUTO
 from mixsense.rounds import TOO_MANY_AT_AN_END, Oracle, checked_answers
+from mixsense.scales import scale_of
+from mixsense.scales.scale import Scale
 
 __all__ = ["Preflight", "Verdict", "cost", "preflight"]
 
@@ -65,6 +68,7 @@ def preflight(
     box: Sequence[tuple[float, float]] | None = None,
     seed: Any = 0,
     block: int | Literal["auto"] = 1,
+    scale: Any = None,
 ) -> Preflight:
     """Look at an oracle before it is asked.
 
@@ -81,6 +85,8 @@ def preflight(
     block : int or "auto"
         How many consecutive queries one caller is to be asked: more than one if the service is sticky only. "auto" lets
         the preflight say how many, in `Preflight.block`.
+    scale : Rating, Probability or dict, optional
+        What an answer is, if it is no real number: what has to be linear is the value behind it.
 
     Returns
     -------
@@ -110,7 +116,7 @@ def preflight(
     n = as_int("n", n, 1, "the length of a query")
     units = Units.of(n, None, [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
     block = AUTO if block == AUTO else as_int("block", block, 1, "how many consecutive queries one caller is asked")
-    look = _Look(oracle, units, generator(seed), block)
+    look = _Look(oracle, units, generator(seed), block, scale_of(scale))
     try:
         look.run()
     except OracleError as error:
@@ -122,9 +128,14 @@ class _Look:
     """The checks, in their order; each leaves its verdict."""
 
     def __init__(
-        self, oracle: Oracle, units: Units, rng: np.random.Generator, block: int | Literal["auto"] = 1
+        self,
+        oracle: Oracle,
+        units: Units,
+        rng: np.random.Generator,
+        block: int | Literal["auto"],
+        scale: Scale | None,
     ) -> None:
-        self.oracle, self.units, self.rng, self.block = oracle, units, rng, block
+        self.oracle, self.units, self.rng, self.block, self.scale = oracle, units, rng, block, scale
         self.n = len(units.features)
         self.count = 0
         self.verdicts: list[Verdict] = []
@@ -134,9 +145,14 @@ class _Look:
 
     def ask(self, Z: Array, repeats: int = 1, oracle: Oracle | None = None) -> Array:
         """Ask coded queries, (q, n) within ±1, in the units of the box; returns (q, repeats)."""
-        answers = (oracle or self.oracle)(self.units.decode(Z), repeats)
+        answers = checked_answers((oracle or self.oracle)(self.units.decode(Z), repeats), len(Z), repeats)
         self.count += len(Z) * repeats
-        return checked_answers(answers, len(Z), repeats)
+        if self.scale is not None:
+            try:
+                self.scale.check(answers.ravel())
+            except InvalidInput as error:
+                raise OracleError(str(error)) from None
+        return answers
 
     def corners(self, count: int) -> Array:
         return (1 - 2 * JITTER) * self.rng.choice([-1.0, 1.0], (count, self.n))
@@ -150,10 +166,11 @@ class _Look:
         scale = float(np.ptp(every))
         quantum = decimal_step(every)
         random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > 20 * FLAT * scale
-        constant, spread_p = self.constant(lines)
+        seen = on_the_line(lines, self.scale, quantum)
+        constant, spread_p = self.constant(seen.values)
         if not constant:
-            self.linear(lines, scale, quantum)
-            self.models(spread_p, bool(random))
+            self.linear(lines, seen)
+            self.models(1.0 if seen.cut else spread_p, bool(random))
             if isinstance(self.oracle, Callers):
                 self.sticky(self.oracle)
             elif self.block not in (1, AUTO):
@@ -224,22 +241,26 @@ class _Look:
         self.say("constant", OK, "the answers depend on the inputs")
         return False, spread_p
 
-    def linear(self, lines: Array, scale: float, quantum: float) -> None:
-        blur = quantum**2 / 12 + (FLAT * scale) ** 2  # errors that no repetition takes away
-        p, bend, seen = bend_test(lines, scale, blur)
+    def linear(self, lines: Array, seen: OnTheLine) -> None:
+        scale, advice = float(np.ptp(seen.values)), straighten(lines)
+        blur = seen.blur + (FLAT * scale) ** 2  # errors that no repetition takes away
+        p, bend, least = bend_test(seen.values, scale, blur)
         ends = max(float(np.mean(lines == edge)) for edge in (lines.min(), lines.max()))
-        if ends > TOO_MANY_AT_AN_END and not quantum:
+        if seen.cut:
+            self.say("linear", NOTE, f"not tested: {seen.cut:.0%} of the answers are at the ends of their scale")
+        elif ends > TOO_MANY_AT_AN_END and not seen.blur and self.scale is None:
             edge = lines.max() if np.mean(lines == lines.max()) == ends else lines.min()
-            text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, give a smaller box"
+            text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, {advice}"
             self.say("linear", PROBLEM, text)
-        elif misfit(lines, blur) > MISFIT:
+        elif misfit(seen.values, blur) > MISFIT:
             text = "the answers along lines through the box do not lie on straight ones"
-            self.say("linear", PROBLEM, f"not linear models: {text}: {_straighten(lines)}")
+            self.say("linear", PROBLEM, f"not linear models: {text}: {advice}")
         elif p < SIGNIFICANCE:
             text = f"lines through the box bend by {bend:.0%} of the range of the answers (p = {p:.1g})"
-            self.say("linear", PROBLEM, f"not linear: {text}: {_straighten(lines)}")
+            self.say("linear", PROBLEM, f"not linear: {text}: {advice}")
         else:
-            self.say("linear", OK, f"no bend is seen; one by {seen:.1%} of the range of the answers would be")
+            text = f"no bend is seen; one by {least:.1%} of the range of the answers would be"
+            self.say("linear", OK, text + ("" if self.scale is not None else looks_like(lines)))
 
     def models(self, spread_p: float, random: bool) -> None:
         if random and spread_p < SIGNIFICANCE:
@@ -282,13 +303,3 @@ class _Look:
         else:
             text = "one connection always gets one model"
             self.say("sticky", PROBLEM, f"{text}: {blocks}; or use a new one each time (fresh=True, --new-connections)")
-
-
-def _straighten(answers: Array) -> str:
-    """Return what to do about answers that are not linear in the inputs."""
-    if 0 <= answers.min() and answers.max() <= 1:
-        return (
-            "they look like probabilities, whose logit log(p / (1 - p)) may be linear: "
-            "transform the answer, not the inputs, or give a smaller box"
-        )
-    return "give a smaller box, or transform the answer or the inputs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import math
 import re
@@ -69,10 +70,19 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None, difference:
     notes = [f"({choice.note})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
     if recovery.stderr is None and len(choice.shown) and np.all(np.asarray(recovery.sigma) > 0):
         notes.append("(no ±: this method gives no standard errors)")
+    notes += _scale_note(recovery)
     told = recovery.diagnostics.get("notes", [])  # of a method of one's own it may be anything
     notes += [f"note: {visible(str(text))}" for text in (told if isinstance(told, (list, tuple)) else [told])]
     warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
     return Table(_headline(recovery), titles, rows, notes, warnings)
+
+
+def _scale_note(recovery: Recovery) -> list[str]:
+    """Say what coefficients are about, where answers are no real numbers."""
+    with contextlib.suppress(InvalidInput):  # diagnostics of a method of one's own may be anything
+        if recovery.scale is not None:
+            return [f"(of the linear value behind {recovery.scale.words}; predict() tells answers)"]
+    return []
 
 
 def as_text(table: Table) -> str:

@@ -52,6 +52,11 @@ class Probability:
             object.__setattr__(self, "digits", as_int("digits of a probability", self.digits, 1, hint, 15))
 
     @property
+    def words(self) -> str:
+        """What answers are called."""
+        return "probabilities, their logit"
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest answer."""
         return 0.0, 1.0

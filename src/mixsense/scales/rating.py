@@ -62,6 +62,11 @@ class Rating:
             )
 
     @property
+    def words(self) -> str:
+        """What answers are called."""
+        return f"ratings from {self.low:g} to {self.high:g}"
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest answer."""
         return self.low, self.high
