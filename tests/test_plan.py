@@ -11,12 +11,14 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import mixsense as ms
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
 from mixsense.planning.calibration import RANGES
 from mixsense.planning.certainty import certain_of_any, certain_of_typical
+from mixsense.planning.information import information
 from mixsense.planning.people import people_of_each_kind
 from mixsense.planning.play import DrawnBatches
 
@@ -435,3 +437,53 @@ def test_enough_people_of_each_kind_are_planned(queries, each, shares):
     kinds = each * rng.multinomial(found, shares, 20_000)
     # Nine of ten, and 6 standard errors of a share of 20,000, 0.0021 each; people come whole, which only helps.
     assert (kinds >= wanted).all(axis=1).mean() > 0.9 - 6 * 0.0021
+
+
+def test_answers_on_a_scale_are_counted_by_what_they_tell():
+    real = ms.plan(**USUAL, gamma=0.2)
+    wide = ms.plan(**USUAL, gamma=0.2, scale=ms.Rating(-99, 99, 0.1), spread=2.0)
+    cut = ms.plan(**USUAL, gamma=0.2, scale={"scale": "rating", "range": [-2, 2]}, spread=2.0)
+    logits = ms.plan(**USUAL, gamma=0.2, scale="probability")
+    for name in ("frugal", "certified", "typical", "tagged"):
+        assert abs(wide[name].queries - real[name].queries) <= 0.01 * real[name].queries  # steps of 0.1 σ tell all
+        assert logits[name].queries == real[name].queries
+        assert cut[name].queries > 1.5 * real[name].queries
+        assert "answers tell as much as a real number" in cut[name].note
+    assert cut["paper"].queries is None
+    assert "takes real numbers" in cut["paper"].note
+    assert any("the scale" in text for text in cut.extrapolated)
+    assert json.loads(cut.to_json())["inputs"]["scale"] == {"scale": "rating", "range": [-2.0, 2.0], "step": 1.0}
+    reached = ms.plan(**USUAL, budget=cut["frugal"].queries, scale=ms.Rating(-2, 2), spread=2.0)["frugal"].gamma
+    assert reached == pytest.approx(0.2, rel=0.01)  # the budget that γ needs gives γ
+
+
+def test_the_level_of_the_values_counts():
+    middle, end = (ms.plan(**USUAL, gamma=0.2, scale=ms.Rating(1, 7), level=at, spread=1.0) for at in (None, 7))
+    assert middle["frugal"].queries < end["frugal"].queries
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"level": 4}, "level and spread are for answers on a scale"),
+        ({"scale": "rating"}, "the range of a rating"),
+        ({"scale": ms.Rating(1, 7), "spread": 0}, "spread is 0"),
+        ({"scale": ms.Rating(1, 7), "level": 40, "spread": 1}, "nearly all at the ends of the scale"),
+        ({"scale": ms.Rating(1, 7), "sigma": 0}, "sigma is 0, and answers are on a scale"),
+    ],
+)
+def test_what_cannot_be_planned_on_a_scale_is_one_line(given, words):
+    with pytest.raises(ms.InvalidInput, match=words):
+        ms.plan(**(USUAL | {"gamma": 0.2} | given))
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0])
+def test_information_is_the_mean_square_of_the_score(sigma):
+    scale, values = ms.Rating(1, 7), np.array([4.0, 6.3, 8.0])
+    borders = np.arange(1.5, 7)
+    z = (borders - values[:, None]) / sigma
+    below = np.column_stack([np.zeros(3), ndtr(z), np.ones(3)])
+    density = np.column_stack([np.zeros(3), np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi), np.zeros(3)])
+    exact = (np.diff(density, axis=1) ** 2 / np.maximum(np.diff(below, axis=1), 1e-15)).sum(axis=1)
+    # 201 draws of the noise: a midpoint rule is off by about one part in 201 at each border.
+    np.testing.assert_allclose(information(scale, values, sigma), exact, atol=0.03)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mixsense.cli import options
-from mixsense.cli.options import precision, shares
+from mixsense.cli.options import precision, scale_told, shares
 from mixsense.problem import DEFAULTS, NONE
 
 
@@ -32,11 +32,20 @@ def plan_command(
     step: Annotated[
         float | None, typer.Option(help="What all coefficients are multiples of; adds the methods that need a grid.")
     ] = None,
+    scale: options.Scale = None,
+    level: Annotated[
+        float | None, typer.Option(help="Mean linear value that you expect.", show_default="the middle of the scale")
+    ] = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(help="Spread of a model's linear values over the queries.", show_default="of focused queries"),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Say how many answers each method needs for a precision γ; or, with --budget, which γ to expect."""
     from mixsense.planning.plan import plan
 
     given: Any = shares(weights)
-    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given, models, step)
+    told = scale_told(scale)
+    table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given, models, step, told, level, spread)
     typer.echo(table.to_json() if as_json else str(table))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
@@ -12,6 +13,7 @@ from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs, predecessors
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
 from mixsense.planning.certainty import certain_of_any, certain_of_typical
+from mixsense.planning.information import Lost, scale_expected
 from mixsense.planning.inputs import (
     LARGEST_RATIO,
     check_numbers,
@@ -44,6 +46,9 @@ def plan(
     weights: Weights | str | None = None,
     models: int | None = None,
     step: float | None = None,
+    scale: Any = None,
+    level: float | None = None,
+    spread: float | None = None,
 ) -> Plan:
     """Say how many answers each method needs for a precision γ; or, with a budget, which γ to expect.
 
@@ -71,6 +76,13 @@ def plan(
         rows of the frugal method are rough, scaled by what the limits say, and the paper's rows are empty.
     step : float, optional
         If all coefficients are multiples of a known number: it, for the rows of the methods that make use of it.
+    scale : Rating, Probability or dict, optional
+        What an answer is, if it is no real number. The rows "frugal", "certified", "typical" and "tagged" then count as
+        many answers as tell the same; other methods take real numbers. σ, gap and γ are about the linear value.
+    level, spread : float, optional
+        Mean and standard deviation of a model's linear values over the queries, which say how many answers are at the
+        ends. Left out: the middle of the scale, and 0.75 √(n/k) gap/√2 as of focused queries; in a box the spread is
+        the root of the sum of the squared effects.
 
     Returns
     -------
@@ -90,7 +102,7 @@ def plan(
     True
     """
     numbers = {"n": n, "k": k, "sigma": sigma, "gap": gap, "gamma": gamma, "eta": eta, "budget": budget}
-    check_numbers(numbers | {"per_person": per_person, "step": step})
+    check_numbers(numbers | {"per_person": per_person, "step": step, "level": level, "spread": spread})
     models = planned_models(models, weights)
     problem = Problem(n=n, k=k, sigma=sigma, gamma=gamma, eta=eta, weights=weights, models=models)
     k, sigma, shares = expected(problem)
@@ -117,15 +129,22 @@ def plan(
         "models": models,
         "step": step,
     }
+    scale, level, spread = scale_expected(scale, level, spread)
+    if scale is not None:
+        inputs |= {"scale": scale.to_dict(), "level": level, "spread": spread}
+        if sigma == 0:
+            raise InvalidInput("sigma is 0, and answers are on a scale: give the noise that you expect")
     if sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
     check_scales(sigma, gap, problem.gamma)
     setting = _Setting.of(problem, gap / sigma, as_shares(shares, models))
+    if scale is not None:
+        setting = setting.on_scale(Lost.of(scale, problem.n, k, sigma, gap, level, spread))
     if problem.gamma is not None:
         rows = _for_precision(setting, sigma, problem.gamma, per_person)
     else:
         rows = _for_budget(setting, sigma, budget or 1, per_person)
-    grid = predecessors.rows_with_noise(setting.n, k, sigma, step, setting.shares)
+    grid = predecessors.rows_with_noise(setting.n, k, sigma, step, setting.shares) if scale is None else []
     more = tuple(predecessors.row(name, needed, note, budget, per_person) for name, needed, note in grid)
     return Plan(inputs, rows + more, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
 
@@ -141,6 +160,8 @@ class _Setting:
     shares: Weights
     growth: costs.Growth
     """By how much the frugal method's parts are larger than for two models with equal shares."""
+    lost: Lost | None = None
+    """How many answers tell as much as one real number; None where they are real numbers."""
 
     @classmethod
     def of(cls, problem: Problem, gap: float, shares: Weights) -> _Setting:
@@ -158,12 +179,22 @@ class _Setting:
     @property
     def not_for_paper(self) -> str:
         """Why the paper's rows have no number; empty if they have one."""
+        if self.lost is not None:
+            return ONLY_REAL
         return f"not planned for {self.models} models" if self.models != 2 else "" if self.equal else UNEQUAL
 
     def note(self, name: str) -> str:
         """Return what the number of a row means."""
         rough = self.models != 2 and name in ("frugal", "certified", "typical")
-        return NOTES[name] + (f"; rough: scaled from 2 to {self.models} models" if rough else "")
+        many = self.lost and (self.lost.plain if name == "tagged" else self.lost.focused)
+        more = f"; {many:.2f} answers tell as much as a real number" if many else ""
+        return NOTES[name] + (f"; rough: scaled from 2 to {self.models} models" if rough else "") + more
+
+    def on_scale(self, lost: Lost) -> _Setting:
+        """Return the same for answers on a scale: the start has plain queries, the rest focused ones."""
+        base, start, precision = self.growth
+        growth = (base * lost.plain, start * lost.plain, precision * lost.focused)
+        return replace(self, growth=growth, lost=lost)
 
     def paper(self, gamma: float) -> int:
         return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, PRACTICAL)
@@ -172,13 +203,17 @@ class _Setting:
         return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
 
     def certified(self, gamma: float) -> int:
-        return max(certain_of_any(self.n, self.k, self.gap, gamma, self.shares), self.frugal(gamma))
+        real = certain_of_any(self.n, self.k, self.gap, gamma, self.shares)
+        return max(math.ceil(real * (self.lost.focused if self.lost else 1.0)), self.frugal(gamma))
 
     def typical(self, gamma: float) -> int:
         return certain_of_typical(self.n, self.k, self.gap, gamma, self.growth)
 
     def frugal(self, gamma: float) -> int:
         return costs.frugal(self.n, self.k, self.gap, gamma, self.growth)
+
+    def tagged(self, gamma: float) -> int:
+        return math.ceil(costs.tagged(self.k, gamma, self.shares) * (self.lost.plain if self.lost else 1.0))
 
 
 NOTES = {
@@ -194,6 +229,7 @@ NOTES = {
 """What the number of each row means."""
 LINKED = "frugal", "certified", "typical"
 """The rows of the method that makes use of which answers are one person's."""
+ONLY_REAL = "takes real numbers, not answers on a scale"
 UNEQUAL = "assumes equal shares"
 """Why a row has no number."""
 
@@ -211,7 +247,7 @@ def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | No
         "frugal": s.frugal(g),
         "certified": s.certified(g),
         "typical": s.typical(g),
-        "tagged": costs.tagged(s.k, g, s.shares),
+        "tagged": s.tagged(g),
     }
     rows = (
         Row(name, queries, gamma, _people(queries, per_person), s.note(name) if queries else s.not_for_paper)
@@ -231,7 +267,7 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
     """Rows for a number of answers: the precision is asked."""
     frugal = costs.frugal_precision(s.n, s.k, s.gap, budget, s.growth)
     if frugal >= s.gap / 2:
-        least = costs.frugal(s.n, s.k, s.gap, s.gap / 2, s.growth)
+        least = s.frugal(s.gap / 2)
         raise InvalidInput(
             f"budget is {budget}: too small for the frugal method to tell the vectors apart (γ below gap/2); "
             f"give at least {least + 1}",
@@ -246,7 +282,8 @@ def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) 
             found[name] = None, f"needs at least {count(least)} answers"
         else:
             found[name] = _smallest(cost, budget, s.gap / 2), s.note(name)
-    found["tagged"] = costs.tagged_precision(s.k, budget, s.shares), NOTES["tagged"]
+    lost = math.sqrt(s.lost.plain) if s.lost else 1.0
+    found["tagged"] = lost * costs.tagged_precision(s.k, budget, s.shares), s.note("tagged")
     crowd = _people(budget, per_person)
     return tuple(
         Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, crowd, note)
@@ -307,6 +344,8 @@ def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
         texts.append(f"k = {s.k} is above the calibrated n/4")
     if not s.equal:
         texts.append("the shares: calibrated for equal ones, here scaled by the smallest share")
+    if s.lost is not None:
+        texts.append("the scale: calibrated for real numbers, here scaled by the information that is lost")
     if s.models != 2:
         texts.append(f"models = {s.models}: calibrated for 2, here scaled by what the limits say")
     return tuple(texts)
