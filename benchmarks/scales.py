@@ -2,10 +2,9 @@
 
     python benchmarks/scales.py [--seeds 20] [--only rating groups] [--markdown docs/scales.md]
 
-Data are fitted as they are (`ms.fit`, two models, nothing else known) unless a row says "recover". Rows of groups show
-the fit of as many models as there are, also where one explains the answers as well. Errors are the worst ℓ2 error,
-means over the seeds; a ratio is that of two means on the same seeds. Ratings and exact answers take twice the seeds.
-Seeds begin at 300, those of exact answers at 40,000: none was used to choose anything.
+Data are fitted as they are (`ms.fit`, as many models as there are, nothing else known) unless a row says "recover".
+Errors are the worst ℓ2 error, means over the seeds; a ratio is that of two means on the same seeds. Ratings and exact
+answers take twice the seeds. Seeds begin at 300, those of exact answers at 40,000: none was used to choose anything.
 """
 
 from __future__ import annotations
@@ -22,10 +21,6 @@ import numpy as np  # noqa: E402
 
 import mixsense as ms  # noqa: E402
 from mixsense.figures.baselines import lasso_and_refit  # noqa: E402
-from mixsense.fitting.search import expect  # noqa: E402
-from mixsense.regression.data import Data  # noqa: E402
-from mixsense.regression.renewal import renew  # noqa: E402
-from mixsense.regression.tuning import NEW_STARTS  # noqa: E402
 from pages import put_table  # noqa: E402
 from rating_limit import least_error  # noqa: E402
 
@@ -180,11 +175,9 @@ def groups(seeds: range) -> list[Row]:
                 X, person = rng.standard_normal((N, n)), np.arange(N) // block
                 label = rng.integers(L, size=N)[person * block]
                 y = np.einsum("ij,ij->i", X, beta[label]) + rng.standard_normal(N)
-                data = Data(X, y, group=person)
-                known = expect(data, L, None, None, estimate=True)
-                several = renew(None, data, known, np.random.default_rng([seed, 2]), NEW_STARTS, more=False).several
+                r = ms.fit(X, y, groups=person, models=L, seed=[seed, 2])
                 tagged = np.stack([lasso_and_refit(X[label == a], y[label == a], 1.0) for a in range(L)])
-                found.append([ms.match_error(several.beta, beta), ms.match_error(tagged, beta)])
+                found.append([ms.match_error(r.vectors, beta), ms.match_error(tagged, beta)])
             linked, tagged_error = np.mean(found, axis=0)
             shown.append(f"{linked / tagged_error:.2f}")
         world = f"{L} models, gap {gap:g}, 5, 10, 20 answers a person"

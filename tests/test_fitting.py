@@ -102,6 +102,18 @@ def test_answers_of_a_group_label_each_other():
     assert max(agree, 1 - agree) > 0.9
 
 
+def test_a_number_of_models_insists():
+    """At 0.5 σ one model is cheaper; but two were asked for, and come nearer to the truth than one can: 0.25."""
+    truth = ms.random_models(2, 30, 4, 0.5, seed=[2, 0])
+    X, y, _ = mixed(1000, truth, sigma=1.0, shares=(0.5, 0.5), seed=2, per_group=20)
+    people = np.arange(1000) // 20
+    r = ms.fit(X, y, groups=people, models=2)
+    assert r.diagnostics["evidence"] < 0
+    assert ms.match_error(r.vectors, truth) < 0.25
+    assert r.status == "uncertain"
+    assert any("2 models were asked for" in text for text in r.diagnostics["warnings"])
+
+
 @pytest.mark.parametrize("size", [1e38, 1e-38])
 def test_numbers_of_any_usable_size_are_fitted(size):
     """Nothing warns, which would be an error here."""

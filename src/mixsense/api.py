@@ -192,7 +192,8 @@ def fit(
     groups : (N,) array_like, optional
         Who answered: rows with equal labels share a hidden model. All different by default.
     models : int or "auto"
-        How many models there are; "auto" finds as many as the answers support, from 1 to 6.
+        How many models there are; "auto" finds as many as the answers support, from 1 to 6. A number insists: if fewer
+        explain the answers better, the status is "uncertain", or "single" with equal rows if they came out the same.
     sigma : float, optional
         Standard deviation of the noise. Found if left out; each model then has its own if the answers ask for it.
     weights : sequence of float or str, optional

@@ -132,6 +132,11 @@ class Report:
         if fit.L == 1:
             if found.evidence < ONE_ESTABLISHED and self.expected.models != 1:
                 warnings.append("the answers do not decide between one model and two: more of them would")
+        elif found.evidence < 0:
+            warnings.append(
+                f"{fit.L} models were asked for, and fewer explain the answers better (by {-found.evidence:.1f} nats): "
+                'give models="auto", or more answers'
+            )
         elif found.evidence < SEVERAL_ESTABLISHED:
             warnings.append(
                 f"{fit.L} models explain the answers hardly better than fewer (by {found.evidence:.1f} nats): more "

@@ -27,7 +27,8 @@ class Found:
     fit: Fit
     """On all rows."""
     evidence: float
-    """How much better it explains the answers than any smaller number of models, in nats; of one model, than two."""
+    """How much better it explains the answers than any smaller number of models, in nats; of one model, than two.
+    Negative if more models were asked for than the answers show."""
     scores: dict[int, float]
     """Number of models -> score of the best fit, in nats."""
     own_noise: float
@@ -80,7 +81,8 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
         best = best | own
     scores = {number: f.score for number, f in best.items()}
     L = max(given, key=lambda L: scores[L])
-    L = 1 if scores[L] < scores[1] else L  # as many as were asked for explain no more than one would
+    if scores[L] < scores[1] and _alike(best[L]):  # as many as were asked for turned out to be the same model
+        L = 1
     others = [score for number, score in scores.items() if (number < L if L > 1 else number > L)]
     chosen = best[L]
     lapses = _missing_lapses(chosen, sample, expected)
@@ -139,6 +141,12 @@ def _better(best: dict[int, Fit], candidates: Candidates) -> dict[int, Fit]:
     """Return the better of the fits so far and those of the candidates, for each number of models."""
     new = {L: replace(fits[0], score=candidates.score[L]) for L, fits in candidates.fits.items() if fits}
     return best | {L: f for L, f in new.items() if L not in best or f.score > best[L].score}
+
+
+def _alike(f: Fit) -> bool:
+    """Say whether all models of a fit are one: no coefficient differs from the first model's beyond its error."""
+    apart, error = np.abs(f.beta - f.beta[0]), np.hypot(f.stderr, f.stderr[0])
+    return bool((apart <= tuning.ALIKE_ERRORS * error).all())
 
 
 def _own_noise(f: Fit, data: Data, expected: Expected) -> Fit:
