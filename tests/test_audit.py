@@ -392,14 +392,14 @@ def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
 
 def test_the_cost_that_is_stated(monkeypatch, capsys):
     with choose("http://127.0.0.1:9/", audited=True).opened() as oracle:
-        assert cost(oracle) == 401
+        assert cost(oracle) == 449
     with choose(None, audited=True, command=sys.executable).opened() as oracle:
         assert cost(oracle) == 329
     monkeypatch.setattr(sys, "argv", ["mixsense", "audit", "--help"])
     with pytest.raises(SystemExit):
         main()
     text = " ".join(capsys.readouterr().out.split())
-    assert "at most 401 requests (329 for a program" in text
+    assert "at most 449 requests (329 for a program" in text
     assert "only if it was interrupted itself is it made again" in text
 
 

@@ -43,8 +43,9 @@ REPEATS = 12
 """How often one query is asked, and how many queries right beside it; three times as many where that leaves a doubt."""
 LINES, PASSES = 8, 8
 """Lines through the box, and how often each of the points on a line is asked."""
-PLACES, VISITS = 4, 6
-"""How many queries each kind of caller asks, and how often each of them."""
+PLACES, VISITS = 5, 8
+"""How many queries each kind of caller asks, and how often each of them. Swept: two models of four inputs, 10 σ apart,
+are seen to be sticky in 83 % of the runs with 4 and 6, in 99 % with 6 and 6, in 150 of 150 with 5 and 8."""
 JITTER = 1e-3
 """Repeated queries on a line differ by this share of the box, so that no cache answers them."""
 DEPENDENCE = 0.05
