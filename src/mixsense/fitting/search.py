@@ -12,7 +12,7 @@ from mixsense.fitting import tuning
 from mixsense.problem import MOST_MODELS
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
-from mixsense.regression.extensions import extended
+from mixsense.regression.extensions import extended, own_noise
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.renewal import renew, supported
 from mixsense.regression.starts import spread_of
@@ -78,7 +78,7 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     given = [L for L in best if expected.models in (None, L)]
     asked_for = max((own[L].score for L in given if L in own), default=-math.inf) - max(best[L].score for L in given)
     if asked_for > tuning.OWN_NOISE_ESTABLISHED:
-        best = best | own
+        best = best | {L: f for L, f in own.items() if f.sigmas is not None}
     scores = {number: f.score for number, f in best.items()}
     L = max(given, key=lambda L: scores[L])
     if scores[L] < scores[1] and _alike(best[L]):  # as many as were asked for turned out to be the same model
@@ -150,7 +150,13 @@ def _alike(f: Fit) -> bool:
 
 
 def _own_noise(f: Fit, data: Data, expected: Expected) -> Fit:
-    """Return the fit in which each model has a noise of its own, from one in which all have the same."""
+    """Return the fit in which each model has a noise of its own, from one in which all have the same.
+
+    Where a look says that it is not worth its price, that is the same fit, with about the score that it would have.
+    """
+    price = 0.5 * (f.L - 1) * math.log(data.N)
+    if f.sigmas is None and (gain := own_noise(f, data)[1]) < tuning.OWN_NOISE_WORTH_A_FIT * price:
+        return replace(f, score=f.score + gain - price)
     return _climbed(f, np.full(f.L, f.sigma) if f.sigmas is None else f.sigmas, data, expected)
 
 
