@@ -17,6 +17,7 @@ import mixsense as ms
 from http_service import Service, two_models
 from mixsense.cli.demo import alone
 from mixsense.cli.exits import BY_STATUS, MEANINGS, ExitCode, epilog
+from mixsense.cli.main import main
 from mixsense.cli.options import named_options, precision
 from mixsense.recovery.result import STATUSES
 
@@ -84,6 +85,9 @@ def test_every_exit_code_has_one_meaning():
         (["plan", "--nn", "5"], "No such option: --nn"),
         (["plan", "--n", "five"], "Invalid value for '--n'"),
         (["study", "asks"], "No such command 'asks'"),
+        (["study", "ask", "tea", "--count"], "Option '--count' requires an argument"),
+        (["plan", "--n"], "Option '--n' requires an argument"),
+        (["demo", "--gamma"], "Option '--gamma' requires an argument"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_code_2(arguments, message, tmp_path):
@@ -500,6 +504,33 @@ def test_bytes_that_are_no_text_are_no_traceback(tmp_path, parts, code):
     done = mixsense(*parts, cwd=tmp_path, env=env)
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     assert done.stderr.count("\n") == (code > 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "\x1b[31m", "--answer", "y"],
+        ["fit", "a\nb", "--answer", "y"],
+        ["study", "create", "\x1b[31m"],
+        ["study", "list", "--db", "a\nb.db"],
+        ["study", "list", "--db", "x" * 5000],
+        ["study", "create", "long.toml"],
+        ["study", "create", "answers.toml"],
+        ["recover", "--simulate", "--n", "5", "--models", "9" * 5000],
+    ],
+)
+def test_whatever_is_given_a_message_is_one_short_line(tmp_path, arguments, monkeypatch, capsys):
+    (tmp_path / "long.toml").write_text(f"sigma = 1.0\nfeatures = '{'x' * 100_000}'\n")
+    (tmp_path / "answers.toml").write_text(f"n = 2\nsigma = 1.0\n[answers]\nrange = '{'x' * 100_000}'\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["mixsense", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert (ended.value.code, said.count("\n")) == (2, 1), said
+    assert said.rstrip("\n").isprintable()
+    assert len(said) < 900
+    assert re.search(r": (give|create|see) [^:]*$", said), "what to do is said at the end"
 
 
 def test_a_full_disk_is_one_line():

@@ -23,6 +23,8 @@ FOLDER = os.path.dirname(__file__)
 """Where the commands are."""
 PATIENCE = 2.0
 """Seconds that Ctrl-C waits for a module that is being loaded."""
+LONGEST = 800
+"""Characters of a message; of a longer one the middle is left out. Taste: the longest of our own have half of it."""
 STOPPED = "stopped; sweep, audit and recover --record go on with the same command"
 
 
@@ -71,12 +73,21 @@ def _misused(error: Any) -> str:
     from mixsense.checks import one_line
 
     text = one_line(error.format_message(), 300).rstrip(".")
-    return text and f"{text}: see {error.ctx.command_path} --help"
+    of = error.ctx.command_path if error.ctx else "mixsense"  # an option without its value knows no command
+    return text and f"{text}: see {of} --help"
 
 
 def _say(text: Any) -> None:
-    if text:
-        print(f"mixsense: {text}", file=sys.stderr, flush=True)
+    """Print a message, as one line that is not too long, whatever was given: paths and values stand in it raw."""
+    line = str(text or "")
+    if not line.isprintable() or len(line) > LONGEST:  # else nothing more needs to be loaded
+        from mixsense.checks import visible
+
+        line = visible(line)
+        half = LONGEST // 2  # what is wrong stands at the beginning, what to do at the end
+        line = line if len(line) <= LONGEST else f"{line[:half]} … {line[-half:]}"
+    if line:
+        print(f"mixsense: {line}", file=sys.stderr, flush=True)
 
 
 def _leave(code: ExitCode, text: Any) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.toml_file import read_toml
 
@@ -27,7 +28,7 @@ def read_study_file(path: Path) -> dict[str, Any]:
         found = _features(features, path)
         if given.get("n", found["n"]) != found["n"]:
             raise InvalidInput(
-                f"{path}: n is {given['n']!r}, and there are {found['n']} [[features]]: leave n out, or list them all"
+                f"{path}: n is {shown(given['n'])}, and there are {found['n']} [[features]]: leave n out, or list them all"
             )
         given.update(found)
     if "n" not in given:
@@ -39,24 +40,24 @@ def _answers(answers: dict[str, Any], path: Path) -> dict[str, Any]:
     """Return the scale that a table [answers] gives."""
     hint = 'give [answers] with scale = "rating", range = [1, 7] and step = 1, or scale = "probability"'
     if "scale" not in answers:
-        raise InvalidInput(f"{path}: answers is {answers!r}: {hint}")
+        raise InvalidInput(f"{path}: answers is {shown(answers)}: {hint}")
     return answers
 
 
 def _features(features: Any, path: Path) -> dict[str, Any]:
     hint = "give each feature as [[features]] with name, and unit and range = [low, high] if wanted"
     if not isinstance(features, list) or not features:
-        raise InvalidInput(f"{path}: features is {features!r}: {hint}")
+        raise InvalidInput(f"{path}: features is {shown(features)}: {hint}")
     for feature in features:
         if not isinstance(feature, dict) or "name" not in feature or not {*feature} <= {"name", "unit", "range"}:
-            raise InvalidInput(f"{path}: a feature is {feature!r}: {hint}")
-    ranges = [feature.get("range") for feature in features]
-    if None in ranges and any(ranges):
-        missing = features[ranges.index(None)]["name"]
-        raise InvalidInput(f"{path}: feature {missing!r} has no range, others have: give each one, or none")
+            raise InvalidInput(f"{path}: a feature is {shown(feature)}: {hint}")
+    ranges = [feature["range"] for feature in features if "range" in feature]  # [] or 0 is one, for others to refuse
+    if 0 < len(ranges) < len(features):
+        missing = next(feature["name"] for feature in features if "range" not in feature)
+        raise InvalidInput(f"{path}: feature {shown(missing)} has no range, others have: give each one, or none")
     return {
         "n": len(features),
         "features": [feature["name"] for feature in features],
         "units": [feature.get("unit", "") for feature in features],
-        "box": ranges if any(ranges) else None,
+        "box": ranges or None,
     }

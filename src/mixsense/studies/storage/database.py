@@ -155,10 +155,14 @@ def as_url(url: str | os.PathLike[str]) -> sa.URL:
 
 
 def _check_file(path: Path, create: bool) -> None:
-    if path.is_dir() or not path.parent.is_dir():
-        reason = "is a folder" if path.is_dir() else "is in a folder that does not exist"
+    try:
+        is_folder, in_folder, exists = path.is_dir(), path.parent.is_dir(), path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be read
+        raise InvalidInput(f"the database {path} cannot be used ({error.strerror}): give another file") from None
+    if is_folder or not in_folder:
+        reason = "is a folder" if is_folder else "is in a folder that does not exist"
         raise InvalidInput(f"the database {path} {reason}: give another file")
-    if not create and not path.exists():
+    if not create and not exists:
         raise InvalidInput(f"there is no database {path}: create a study in it first, or give another file")
 
 
