@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.studies.registry import list_studies
 from mixsense.studies.storage.database import as_url
 from study_cases import TINY, one_line
 
@@ -168,3 +169,38 @@ def test_a_server_that_is_not_there_is_one_line_without_the_password():
     assert caught.value.__context__ is None  # the driver's error knows the password
     assert as_url("postgres.db").database == "postgres.db"
     assert as_url("postgres://lab@host/tea") == as_url("postgresql+psycopg://lab@host/tea")
+
+
+@pytest.mark.parametrize(
+    "options", ["password=hunter2", "sslpassword=hunter2&sslmode=disable", "application_name=hunter2"]
+)
+def test_no_option_of_a_database_is_shown(options):
+    url = f"postgresql://lab:hunter2@127.0.0.1:1/tea?{options}"
+    with pytest.raises(ms.StudyError, match=r"postgresql\+psycopg://lab:\*\*\*@127.0.0.1:1/tea\?… cannot") as caught:
+        ms.load_study(url, "tea")
+    assert "hunter2" not in one_line(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            f"sqlite:///t.db?{option}=x"
+            for option in ("timeout", "detect_types", "cached_statements", "check_same_thread", "mode", "foo", "uri")
+        ),
+        "sqlite://host/t.db",
+        "sqlite://lab:hunter2@/t.db",
+        "postgresql://localhost/tea?plugin=hunter2",
+        "postgresql://localhost/tea?row_factory=hunter2",
+        "postgresql://localhost/tea?host=a,b&host=c&port=1,2,3,hunter2",
+        "postgresql:/lab:hunter2@localhost/tea",
+        "host=localhost password=hunter2",
+    ],
+)
+def test_an_address_that_cannot_be_is_one_line_and_not_shown(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for use in (list_studies, lambda url: ms.create_study(url, "tea", **TINY)):
+        with pytest.raises(ms.InvalidInput, match=r"the (database's )?URL ") as caught:
+            use(url)
+        assert "hunter2" not in one_line(caught.value)
+    assert not list(tmp_path.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import weakref
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from mixsense.studies.storage.tables import sa
 
 WAIT_SECONDS = 60
 """How long a transaction waits for others to end."""
+_NO_FILE = re.compile(r"^postgres(ql)?\S*:|\bpassword\s*=", re.I)
+"""How an address begins that is mistyped, and what PostgreSQL's other form holds: no name of a file, and not shown."""
 
 
 class Database:
@@ -32,8 +35,8 @@ class Database:
 
     def __init__(self, url: str | os.PathLike[str], create: bool = False) -> None:
         self.url = as_url(url)
-        self.shown = self.url.render_as_string(hide_password=True)
-        """The URL without its password."""
+        self.shown = _without_secrets(self.url)
+        """The URL without its password, nor any of its options: `password` and `sslpassword` are some."""
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
             _check_file(Path(str(self.url.database)), create)
@@ -65,9 +68,10 @@ class Database:
                 return
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             failure = self._explained(error, writes)
-        # Here, where it does not drag along the driver's error, which knows the password; `from None` because the block
-        # of the transaction is still handling an error of its own, which knows the row.
-        raise failure from None
+        try:
+            raise failure  # here, where it does not drag along the driver's error, which knows the password
+        finally:
+            failure.__context__ = None  # the block of the transaction is still handling its own, which knows the row
 
     def _isolation(self, writes: bool) -> dict[str, str]:
         """One look at everything for who reads; SQLite gives no other."""
@@ -133,9 +137,10 @@ def as_url(url: str | os.PathLike[str]) -> sa.URL:
     hint = "give sqlite:///tea.db, a file's name, or postgresql://user@host/database"
     text = os.fspath(url) if isinstance(url, os.PathLike) else url
     is_text = isinstance(text, str) and bool(text.strip()) and "\0" not in text and is_unicode(text)
-    if not is_text and "://" not in str(text):
+    is_file = "://" not in str(text) and not _NO_FILE.search(str(text))
+    if not is_text and is_file:
         raise InvalidInput(f"the database is {shown(text)}: {hint}")
-    if "://" not in text:
+    if is_file:
         return sa.URL.create("sqlite", database=text)
     try:
         found = sa.make_url(text) if is_text else None
@@ -147,11 +152,23 @@ def as_url(url: str | os.PathLike[str]) -> sa.URL:
         return found.set(drivername="postgresql+psycopg")
     if found.get_backend_name() != "sqlite":
         raise InvalidInput(f"the database is of the kind {shown(found.drivername)}: {hint}")
-    if "uri" in found.query:  # SQLite would read the name as an address: as another file than we look at
-        raise InvalidInput("the database's URL says uri=…: give the file by its name, as in sqlite:///tea.db")
+    if found.query or found.host or found.username or found.password or found.port:
+        # With uri=true SQLite would read the name as an address: as another file than we look at.
+        raise InvalidInput("the URL of an SQLite file has a host or options: give its name alone, as in sqlite:///a.db")
     if found.database in (None, "", ":memory:"):
         raise InvalidInput(f"the database {found} is in memory, and a study has to last: {hint}")
     return found.set(drivername="sqlite")
+
+
+def _without_secrets(url: sa.URL) -> str:
+    """Return a URL for messages.
+
+    Examples
+    --------
+    >>> _without_secrets(sa.make_url("postgresql://lab:hunter2@localhost/tea?sslmode=require&password=hunter2"))
+    'postgresql://lab:***@localhost/tea?…'
+    """
+    return url.set(query={}).render_as_string(hide_password=True) + ("?…" if url.query else "")
 
 
 def _check_file(path: Path, create: bool) -> None:
@@ -187,5 +204,14 @@ def _sqlite_engine(url: sa.URL, create: bool) -> sa.Engine:
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
-    require("psycopg", "postgres", "PostgreSQL needs")
-    return sa.create_engine(url, pool_pre_ping=True, max_overflow=-1, hide_parameters=True)
+    driver = require("psycopg", "postgres", "PostgreSQL needs")
+    known = {option.keyword.decode() for option in driver.pq.Conninfo.get_defaults()}
+    if strange := {*url.query} - known:  # SQLAlchemy and the driver have some of their own, which take no text
+        raise InvalidInput(
+            f"the URL of the database has an option {shown(min(strange))}, which PostgreSQL has not: leave it out"
+        )
+    try:
+        return sa.create_engine(url, pool_pre_ping=True, max_overflow=-1, hide_parameters=True)
+    except (sa.exc.SQLAlchemyError, ValueError):  # hosts and ports that do not go together
+        pass
+    raise InvalidInput(f"the URL {_without_secrets(url)} has options that do not go together: leave them out")
