@@ -267,6 +267,10 @@ def test_control_characters_are_written_out():
         assert page.replace("\n", "").isprintable()
         assert page.count(r"\x1b[31mred\x07\n\u202e\ud800") == 2
     assert ms.Recovery.from_json(r.to_json()).names[0] == escape
+    assert list(ms.Recovery(np.eye(2), "open", names=("a\n", "\ud800")).to_frame().coefficient[:2]) == [
+        "a\n",
+        r"\ud800",
+    ]
 
 
 DEEP = "[" * 100_000
@@ -305,6 +309,10 @@ WRONG = [
     ({"diagnostics": {"a": math.nan}}, "NaN is not a number"),
     ({"diagnostics": {"warnings": "x"}}, "give a list of texts"),
     ({"diagnostics": {"warnings": [5]}}, "give a list of texts"),
+    *(
+        ({"diagnostics": {"collinear": value}}, f"diagnostics['collinear'] is {value!r}: give a list of positions")
+        for value in ([99], [-1], "abc", 5, None, [[0]], [True], [1.0], {"0": 1}, [10**30])
+    ),
     ({"names": ["a"]}, "1 names for 3 coefficients"),
     ({"names": "abc"}, "names is 'abc'"),
     ({"names": [1, 2, 3]}, "names is [1, 2, 3]"),

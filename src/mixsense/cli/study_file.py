@@ -28,7 +28,8 @@ def read_study_file(path: Path) -> dict[str, Any]:
         found = _features(features, path)
         if given.get("n", found["n"]) != found["n"]:
             raise InvalidInput(
-                f"{path}: n is {shown(given['n'])}, and there are {found['n']} [[features]]: leave n out, or list them all"
+                f"{path}: n is {shown(given['n'])}, and there are {found['n']} [[features]]: leave n out, or list them "
+                "all"
             )
         given.update(found)
     if "n" not in given:

@@ -19,7 +19,7 @@ from mixsense.fitting.table import Table
 from mixsense.methods.frugal.model_checks import BETWEEN_GROUPS, check_model, warning
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
-from mixsense.recovery.tables import COLLINEAR
+from mixsense.recovery.fields import COLLINEAR
 from mixsense.recovery.uses import HALF_RANGES
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data

@@ -113,7 +113,7 @@ class Recovery:
                 put(name, of_shape(name, getattr(self, name), shape))
         if self.interval is not None:
             put("interval", interval_of(self.interval, (L, n, 2)))
-        put("diagnostics", story_of(self.diagnostics))
+        put("diagnostics", story_of(self.diagnostics, n))
         if self.names is not None:
             put("names", names_of(self.names, n))
 

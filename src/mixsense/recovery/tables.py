@@ -16,6 +16,7 @@ from mixsense.arrays import Array
 from mixsense.checks import shown, visible
 from mixsense.errors import InvalidInput
 from mixsense.recovery.digits import DOT, UNKNOWN, Number, in_digits
+from mixsense.recovery.fields import COLLINEAR
 from mixsense.recovery.importance import PRINTED, choose, importance
 from mixsense.recovery.statuses import STATUSES
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 MOST_COEFFICIENTS = 25
 """A table lists at most this many coefficients, those furthest from 0 in standard errors; those that are clearly not 0
 are all listed."""
-COLLINEAR = "collinear"
-"""Where the diagnostics list columns that depend on each other: their coefficients cannot be told."""
 SHARE_PLACES, MOST_SHARE_PLACES = 2, 4
 """Places after the point of a share: so many that each standard error has a digit, within these: taste."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
-from mixsense.checks import as_float, as_reals, require
+from mixsense.checks import as_float, as_reals, is_unicode, require, visible
 from mixsense.errors import InvalidInput
 from mixsense.frames import as_column, as_groups, in_order
 from mixsense.scales import law_of
@@ -122,7 +122,8 @@ def to_frame(recovery: Recovery) -> Any:
     """Return a table with a row for each coefficient of each model; see `Recovery.to_frame`."""
     pd = require("pandas", "sklearn", "data frames need")
     L, n = recovery.vectors.shape
-    names = list(recovery.names or range(n))
+    # Half a character, as Python makes of bytes that are no UTF-8, has no place in a frame.
+    names: list[Any] = [name if is_unicode(name) else visible(name) for name in recovery.names or ()] or list(range(n))
     value, stderr = recovery.vectors, _or_nan(recovery.stderr, (L, n))
     if recovery.intercept is not None:
         names.append(INTERCEPT)
