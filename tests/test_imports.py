@@ -25,6 +25,7 @@ LAYERS = """
 
     sqlite
     toml_file
+    whole_file
     metrics
     features
     scales

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixsense.checks import one_line
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.whole_file import write_whole
 
 if TYPE_CHECKING:
     from mixsense.recovery import Recovery
@@ -65,19 +68,17 @@ def write_result(r: Recovery, out: Path) -> None:
     """Write a result as JSON, after it was shown: what was paid for is seen in any case."""
     if out.is_file() and _holds_answers(out):  # they may have gone into this very file since it was checked
         raise MixsenseError(f"{out} holds the answers; the result is shown above: give another file")
-    try:
-        out.write_text(r.to_json() + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MixsenseError(
-            f"{out} cannot be written ({error.strerror}); the result is shown above: give another file"
-        ) from None
+    _write(out, r.to_json() + "\n")
 
 
 def write_page(r: Recovery, out: Path) -> None:
     """Write a result's table as a page of HTML."""
-    page = f"<!doctype html><meta charset='utf-8'><title>mixsense</title>{r._repr_html_()}\n"
+    _write(out, f"<!doctype html><meta charset='utf-8'><title>mixsense</title>{r._repr_html_()}\n")
+
+
+def _write(out: Path, text: str) -> None:
     try:
-        out.write_text(page, encoding="utf-8")
+        write_whole(out, text.encode())
     except OSError as error:
         raise MixsenseError(
             f"{out} cannot be written ({error.strerror}); the result is shown above: give another file"
@@ -89,11 +90,15 @@ def save_picture(draw: Callable[[], Any], out: Path, description: str | None = N
     import matplotlib as mpl
 
     mpl.use("Agg")
+    out = out if out.suffix else out.with_name(f"{out.name}.png")
     try:
-        png = description is not None and out.suffix.lower() in ("", ".png")
-        draw().figure.savefig(out, dpi=130, metadata={"Description": description} if png else None)
+        png = description is not None and out.suffix.lower() == ".png"
+        content, kind = io.BytesIO(), out.suffix[1:].lower()
+        draw().figure.savefig(content, format=kind, dpi=130, metadata={"Description": description} if png else None)
+        write_whole(out, content.getvalue())
     except (OSError, ValueError) as error:
-        raise MixsenseError(f"the picture cannot be written to {out} ({error}): give another file") from None
+        why = one_line((isinstance(error, OSError) and error.strerror) or error, 200)
+        raise MixsenseError(f"the picture cannot be written to {out} ({why}): give another file") from None
 
 
 def print_table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

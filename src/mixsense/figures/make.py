@@ -28,6 +28,7 @@ from mixsense.figures.predecessors import PREDECESSORS
 from mixsense.figures.recoveries import BATCHES_OF_100, BATCHES_OF_600
 from mixsense.progress import Count
 from mixsense.sweeps.processes import on_cores
+from mixsense.whole_file import write_whole
 
 FIGURES = (ESTIMATORS, BATCHES_OF_100, BATCHES_OF_600, ANSWERS, COMPLEXITY, PHASE, MANY, PREDECESSORS)
 Work = tuple[int, int, Cell]
@@ -169,9 +170,9 @@ def _write(figure: Figure, rows: list[Row], folder: Path, scale: str, seed: int)
     if figure.collect is not None:
         data = figure.collect(data).reset_index(drop=True)
     path = folder / f"{figure.stem}.csv"
-    _replace(path, data.to_csv(index=False, lineterminator="\n").encode())  # floats as repr: every bit
+    _write_file(path, data.to_csv(index=False, lineterminator="\n").encode())  # floats as repr: every bit
     for ending, content in _pictures(figure, data).items():
-        _replace(path.with_suffix(ending), content)
+        _write_file(path.with_suffix(ending), content)
     about = {
         "figure": figure.number,
         "title": figure.title,
@@ -182,7 +183,7 @@ def _write(figure: Figure, rows: list[Row], folder: Path, scale: str, seed: int)
         | {p: version(p) for p in PACKAGES},
         "summary": figure.summary(data),
     }
-    _replace(path.with_suffix(".json"), (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode())
+    _write_file(path.with_suffix(".json"), (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode())
     return path
 
 
@@ -195,12 +196,8 @@ def _pictures(figure: Figure, data: Data) -> dict[str, bytes]:
     return {ending: file.getvalue() for ending, file in files.items()}
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file so that a stop leaves the old one or the new one, never a part."""
-    part = path.with_name(f".{path.name}.part")
+def _write_file(path: Path, content: bytes) -> None:
     try:
-        part.write_bytes(content)
-        part.replace(path)
+        write_whole(path, content)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise InvalidInput(f"{path} cannot be written ({error.strerror}): give another folder, or make room") from None

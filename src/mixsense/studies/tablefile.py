@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixsense.checks import for_owner, shown
+from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.frames import is_missing
 from mixsense.table_files import FilePath, Needed, pyarrow, read_cells
+from mixsense.whole_file import write_whole
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
@@ -66,21 +68,28 @@ def check_target(path: FilePath, force: bool) -> None:
 
 
 def write_table(path: FilePath, columns: dict[str, list[Any]]) -> None:
-    """Write columns, all of the same length; a new file can be read by its owner only."""
+    """Write columns, all of the same length, wholly or not at all; a new file can be read by its owner only."""
     try:
-        if kind_of(path) == ".csv":
-            with open(path, "w", newline="", encoding="utf-8", opener=for_owner) as file:
-                writer = csv.writer(file)
-                writer.writerow([harmless(name) for name in columns])
-                writer.writerows(zip(*columns.values(), strict=True))
-        else:
-            pa, pq = pyarrow()
-            kinds = {"id": pa.string(), "round": pa.int64(), "group": pa.int64(), "surplus": pa.bool_()}
-            arrays = {name: pa.array(column, kinds.get(name, pa.float64())) for name, column in columns.items()}
-            with open(path, "wb", opener=for_owner) as file:
-                pq.write_table(pa.table(arrays), file)
+        write_whole(path, _as_csv(columns) if kind_of(path) == ".csv" else _as_parquet(columns), private=True)
     except OSError as error:
         raise _unwritable(path, error) from None
+
+
+def _as_csv(columns: dict[str, list[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow([harmless(name) for name in columns])
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode()
+
+
+def _as_parquet(columns: dict[str, list[Any]]) -> bytes:
+    pa, pq = pyarrow()
+    kinds = {"id": pa.string(), "round": pa.int64(), "group": pa.int64(), "surplus": pa.bool_()}
+    arrays = {name: pa.array(column, kinds.get(name, pa.float64())) for name, column in columns.items()}
+    content = io.BytesIO()
+    pq.write_table(pa.table(arrays), content)
+    return content.getvalue()
 
 
 def _unwritable(path: FilePath, error: OSError) -> InvalidInput:

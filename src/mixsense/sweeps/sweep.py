@@ -17,6 +17,7 @@ from mixsense.sweeps.cell import FAILED, RESULTS, Cell, Result
 from mixsense.sweeps.grid import ABSENT, AXES, COLUMNS, read_grid
 from mixsense.sweeps.store import Store, read_store
 from mixsense.sweeps.workers import runner
+from mixsense.whole_file import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,10 +196,8 @@ def check_table_path(path: Path) -> None:
 def save_table(frame: pd.DataFrame, path: Path) -> None:
     """Write the frame as CSV or Parquet, by the name's ending."""
     try:
-        if path.suffix == ".parquet":
-            frame.to_parquet(path, index=False)
-        else:
-            frame.to_csv(path, index=False)
+        parquet = path.suffix == ".parquet"
+        write_whole(path, frame.to_parquet(index=False) if parquet else frame.to_csv(index=False).encode())
     except OSError as error:
         why = error.strerror or error
         raise InvalidInput(f"the table cannot be written to {path} ({why}): give another file") from None
