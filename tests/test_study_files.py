@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import mixsense as ms
+from mixsense.fitting import tuning
+from mixsense.fitting.files import read_file
 from mixsense.studies.files import export_answers, export_open, import_answers, same_value
 from mixsense.studies.tablefile import harmless
 from study_cases import TINY, one_line
@@ -294,6 +296,55 @@ def test_columns_that_python_cannot_hold_are_one_line(tmp_path, column):
             import_answers(study, tmp_path / "t.parquet")
         assert "nothing was stored" in one_line(caught.value)
     assert study.progress().total == 0
+
+
+def long_cells():
+    """Columns whose cells take far more room in memory than in a file."""
+    long, first = pa.array(["x" * 2_000_000]), pa.array(np.zeros(1000, dtype=np.int32))
+    yield "in a dictionary", pa.DictionaryArray.from_arrays(first, long)
+    for kind in (pa.string(), pa.large_string(), pa.binary(), pa.string_view()):
+        yield str(kind), pa.array([b"x" * 2_000_000 if kind == pa.binary() else "x" * 2_000_000] * 100, kind)
+    yield "of fixed length", pa.array([b"x" * 200_000] * 100, pa.binary(200_000))
+    yield "lists", pa.array([[0] * 100_000] * 100)
+
+
+@pytest.mark.parametrize("column", [pytest.param(column, id=name) for name, column in long_cells()])
+def test_cells_that_are_packed_are_never_unpacked(tmp_path, column):
+    study = ms.create_study(tmp_path / "a.db", "tea", **TINY)
+    path, numbers = tmp_path / "t.parquet", np.ones(len(column))
+    for titles in (("id", "answer"), ("answer", "id"), ("group", "id", "answer")):
+        columns = dict(zip(titles, (column, numbers, numbers), strict=False))
+        pq.write_table(pa.table(columns), path, compression="zstd", store_schema=titles[0] != "answer")
+        assert path.stat().st_size < 100_000
+        group = "group" if "group" in columns else None
+        for use in (lambda: import_answers(study, path), lambda: read_file(path, "answer", group)):  # noqa: B023
+            with pytest.raises(
+                ms.InvalidInput, match=r"it cannot be read \((a cell has 2,000,000 bytes|it holds)"
+            ) as caught:
+                use()
+            one_line(caught.value)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_texts_of_a_parquet_file_come_as_they_are(tmp_path, packed):
+    who = [None if i % 7 == 0 else " ann " if i % 2 else f"{'b' * 990}{i}" for i in range(2500)]
+    for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
+        columns = {"who": pa.array(who, kind), "y": np.ones(2500), "x": pa.array(list(map(str, range(2500))), kind)}
+        pq.write_table(pa.table(columns), tmp_path / "t.parquet", use_dictionary=packed, row_group_size=1200)
+        found = read_file(tmp_path / "t.parquet", "y", "who")
+        assert found.groups == [name and name.strip() for name in who]
+        assert found.X[:, 0].tolist() == list(range(2500))
+
+
+def test_columns_that_are_large_when_unpacked_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "MOST_BYTES", 100_000)
+    table = pa.table({"x": np.arange(20_000.0), "y": np.ones(20_000), "unused": np.arange(20_000.0)})
+    pq.write_table(table, tmp_path / "t.parquet", use_dictionary=False, compression="zstd")
+    with pytest.raises(
+        ms.InvalidInput, match=r"has 3[0-9]{2},[0-9]{3} bytes in the columns .* 100,000 at most"
+    ) as caught:
+        read_file(tmp_path / "t.parquet", "y", columns=["x"])
+    one_line(caught.value)
 
 
 @pytest.mark.parametrize("path", ["a\0.csv", "a\0.parquet"])

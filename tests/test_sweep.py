@@ -369,7 +369,7 @@ def test_what_is_no_file_and_no_table_is_refused(tmp_path, tiny):
         (lambda: ms.read_sweep(3), "path is of type int: give the .sqlite file"),
         (lambda: ms.plots.plot_sweep(3), "the frame is of type int: give what ms.sweep"),
         (lambda: ms.plots.plot_sweep(tiny.drop(columns="error")), "the frame has no column 'error': give what"),
-        (lambda: save_table(tiny, tmp_path / "no" / "x.csv"), "non-existent directory"),
+        (lambda: save_table(tiny, tmp_path / "no" / "x.csv"), "No such file or directory"),
     ):
         with pytest.raises(ms.InvalidInput, match=re.escape(words)) as caught:
             call()

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ LONGEST_HEAD = 100_000
 """A first line that is longer has no titles."""
 ROWS_AT_ONCE = 1000
 """Rows of a Parquet file that are held in memory: a small file can have many long cells."""
+LONGEST_TEXT = 1000
+"""Bytes of a cell of a Parquet file: numbers, ids and names of groups have fewer. Taste."""
 FilePath = str | os.PathLike[str]
 
 
@@ -34,7 +37,7 @@ class Needed(NamedTuple):
     check: Callable[[int, int], None]
     """Refuses more rows than there may be, of how many columns: before they are read, where the file says so."""
     most_bytes: int
-    """The largest CSV file."""
+    """The largest CSV file, or columns of a Parquet file, unpacked."""
 
 
 class Cells(NamedTuple):
@@ -123,6 +126,9 @@ def _parquet(path: FilePath, needed: Needed) -> Iterator[Cells]:
             titles = list(map(str, file.schema_arrow.names))
             chosen = [titles[i] for i in needed.choose(titles)]
             needed.check(file.metadata.num_rows, len(chosen))
+            _check_size(path, file.metadata, chosen, needed.most_bytes)
+            texts = [title for title in chosen if _is_text(path, pa, file.schema_arrow.field(title))]
+            _check_texts(path, pq.ParquetFile(opened, metadata=file.metadata, read_dictionary=texts), texts)
             batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=chosen)
             rows = (
                 row for batch in batches for row in zip(*(_column(path, batch, title) for title in chosen), strict=True)
@@ -138,9 +144,58 @@ def _column(path: FilePath, batch: Any, title: str) -> list[Any]:
     try:
         cells = batch.column(batch.schema.names.index(title)).to_pylist()
     except (ValueError, OverflowError) as error:  # text that is not UTF-8, a time beyond all calendars
-        why = one_line(error, 80)
-        raise InvalidInput(f"{path}, column {shown(title)}: it cannot be read ({why}): give text and numbers") from None
-    return [cell.strip() or None if isinstance(cell, str) else cell for cell in cells]
+        raise _unreadable(path, title, one_line(error, 80)) from None
+    return [(sys.intern(cell.strip()) or None) if isinstance(cell, str) else cell for cell in cells]  # each text once
+
+
+def _is_text(path: FilePath, pa: Any, column: Any) -> bool:
+    """Return whether a column of a Parquet file holds text; one of lists or of very long cells is refused."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_nested(kind) or (pa.types.is_fixed_size_binary(kind) and kind.byte_width > LONGEST_TEXT):
+        raise _unreadable(path, column.name, f"it holds {shown(str(kind))}")
+    return any(
+        is_kind(kind)
+        for is_kind in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )
+
+
+def _check_texts(path: FilePath, packed: Any, titles: list[str]) -> None:
+    """Refuse cells that are very long.
+
+    Of `packed`, columns of text are read with each text once, as the file has them: a cell of 20 MB that stands in a
+    thousand rows takes 1 kB of a file, and 20 GB of memory.
+    """
+    compute = require("pyarrow.compute", "study", "Parquet needs")
+    for group in range(packed.num_row_groups if titles else 0):
+        columns = packed.read_row_group(group, columns=titles)
+        for title in titles:
+            for part in columns.column(title).chunks:
+                longest = compute.max(compute.binary_length(part.dictionary)).as_py()
+                if (longest or 0) > LONGEST_TEXT:
+                    raise _unreadable(path, title, f"a cell has {longest:,} bytes, and may have {LONGEST_TEXT:,}")
+
+
+def _check_size(path: FilePath, about: Any, chosen: list[str], most: int) -> None:
+    """Refuse columns that are larger than `most` bytes once they are unpacked."""
+    groups = (about.row_group(i) for i in range(about.num_row_groups))
+    columns = (group.column(i) for group in groups for i in range(group.num_columns))
+    size = sum(column.total_uncompressed_size for column in columns if column.path_in_schema in chosen)
+    if size > most:
+        raise InvalidInput(
+            f"{path} has {size:,} bytes in the columns that are to be read, and may have {most:,} at most: "
+            "give another file"
+        )
+
+
+def _unreadable(path: FilePath, title: str, why: str) -> InvalidInput:
+    return InvalidInput(f"{path}, column {shown(title)}: it cannot be read ({why}): give text and numbers")
 
 
 def pyarrow() -> tuple[Any, Any]:
