@@ -70,6 +70,13 @@ def test_wrong_bodies_are_refused(template, features, words):
         {"x": "$x", "login": {"userPin": [1234]}},
         {"x": "$x", "api_key": 12.5},
         {"x": "$x", "callers": {"sk_live_abc12345": 1}},
+        {"x": "$x", "token": {"value": "abc"}},
+        {"x": "$x", "credentials": {"user": "bob", "value": "abc"}},
+        {"x": "$x", "credentials": [{"user": {"parts": ["abc"]}}]},
+        {"x": "$x", "user_pin": {"value": 1234}},
+        {"x": "$x", "password": "env:HOME abc"},
+        {"x": "$x", "authorization": "abc env:HOME"},
+        {"x": "$x", "note": "password=abcd"},
         {"x": "$x", "abcf3a9c1d27b604e58a1b2c3d4e5f60718": True},
     ],
 )
@@ -82,6 +89,7 @@ def test_a_secret_in_the_body_comes_from_the_environment(body):
 
 def test_numbers_about_a_secret_and_small_ones_are_sent_in_plain():
     body = {"x": "$x", "token_count": 12345, "auth_failures": 10000, "session": 7, "pin": True, "password": None}
+    body |= {"token": {"type": "session", "length": 4096}, "credentials": {"user": "bob", "admin": False}}
     assert json.loads(Body(body).fill(np.ones(1))) == {**body, "x": [1.0]}
 
 

@@ -6,10 +6,12 @@ import base64
 import contextlib
 import html
 import json
+import quopri
 import shutil
 import ssl
 import subprocess
 import sys
+import unicodedata
 from urllib.parse import quote, quote_plus
 
 import numpy as np
@@ -18,6 +20,7 @@ import pytest
 import mixsense as ms
 from http_service import Service, raw_server
 from mixsense.oracles.preflight import preflight
+from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.transport import Target
 
 X = np.arange(12.0).reshape(4, 3)
@@ -90,7 +93,9 @@ def test_a_harmless_header_with_a_secret_in_it_is_refused(name, value, monkeypat
     assert value not in str(caught.value)
 
 
-@pytest.mark.parametrize("path", ["hooks/f3a9c1d27b604e58a1b2c3d4e5f60718", f"{JWT}/score", "x/sk-abcdefghijkl"])
+@pytest.mark.parametrize(
+    "path", ["hooks/f3a9c1d27b604e58a1b2c3d4e5f60718", f"{JWT}/score", "x/sk-abcdefghijkl", "x/password=hunter2"]
+)
 def test_a_secret_in_the_path_comes_from_the_environment(path, monkeypatch):
     with pytest.raises(ms.InvalidInput, match=r"path looks like a secret.*env:NAME") as caught:
         ms.HTTPOracle(f"http://127.0.0.1:9/{path}")
@@ -126,7 +131,34 @@ def forms(secret=SECRET):
         "JSON in JSON": json.dumps(json.dumps(secret)),
         "capitals": secret.upper(),
         "repr": repr(secret),
+        "octal": "".join(f"\\{byte:03o}" for byte in raw),
+        "eight digits": "".join(f"\\U{ord(c):08x}" for c in secret),
+        "braces": "".join(f"\\u{{{ord(c):x}}}" for c in secret),
+        "percent u": "".join(f"%u{ord(c):04x}" for c in secret),
+        "quoted-printable": "".join(f"={byte:02X}" for byte in raw),
+        "quoted-printable in lines": "=\n".join(quopri.encodestring(part).decode() for part in (raw[:7], raw[7:])),
+        "HTML without ends": "".join(f"&#{ord(c)}" for c in secret),
+        "long HTML": "".join(f"&#x{ord(c):08x};" for c in secret),
+        "hex with colons": raw.hex(":"),
+        "hex in a list": ", ".join(f"0x{byte:02x}" for byte in raw),
+        "base32": base64.b32encode(b"k" + raw).decode(),
+        "base64 twice": base64.b64encode(base64.b64encode(raw)).decode(),
+        "base64 of UTF-16": base64.b64encode(secret.encode("utf-16-le")).decode(),
+        "full-width": "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in secret),
+        "accents apart": unicodedata.normalize("NFD", secret),
+        "Latin-1": secret.encode("latin-1").decode("latin-1"),
     }
+
+
+def test_every_form_of_a_secret_is_hidden():
+    secrets = Secrets()
+    secrets.add(SECRET, "[KEY]")
+    for name, form in forms().items():
+        for text in (f"you sent {form}!", f'{{"key":"{form}"}}', f"key={form}"):
+            seen = secrets.show(text, 1000)
+            assert "[KEY]" in seen, name
+            assert not [part for part in parts(form) if part in seen.lower()], name
+    assert "s" not in secrets.show(SECRET.encode("latin-1"), 100)
 
 
 def parts(text):

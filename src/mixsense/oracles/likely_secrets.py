@@ -17,6 +17,9 @@ SHORTEST_NUMBER = 4
 """A number with fewer digits is no secret. Taste."""
 ENV = re.compile(r"\benv:([A-Za-z_][A-Za-z0-9_]*)")
 """How a text says that a value comes from the environment."""
+_SCHEMES = "bearer basic digest negotiate token apikey key oauth hmac aws4-hmac-sha256 ssws bot geniekey splunk"
+_AROUND = re.compile(rf"\W*(?:(?:{_SCHEMES.replace(' ', '|')})(?![\w-])\W*)?(?:[a-z_-]+[=:]\W*)*", re.I)
+"""What may stand in plain around a value of the environment, where a secret belongs: "Bearer env:T", "user=env:U"."""
 HINT = "put it into an environment variable and give env:NAME"
 """What to do about a secret that was given in plain."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
@@ -34,21 +37,24 @@ _SECRET_WORDS = {
     *("sessionid", "session", "otp", "pin", "csrf", "xsrf", "accesstoken", "authtoken", "refreshtoken"),
 }
 """Words of a name that say it: docs/studies.md lists them."""
+_ABOUT = {"type", "kind", "scheme", "name", "user", "username", "scope", "method", "format", "version"}
+"""Names of what may stand in plain beside a secret, in an object that is called as one."""
+_ASSIGNED = re.compile(r"([\w.-]+)=(\S{4,})")
 _KEY_WORDS = {"api", "access", "private", "secret", "account", "subscription", "master", "auth", "app", "client"}
 """What makes one of a key or a code: an api key, an access code."""
 
 
 def looks_random(text: str) -> bool:
-    """Return whether a text looks like a secret by its value: an Authorization, a token, long random letters.
+    """Return whether a text looks like a secret by its value: an Authorization, a token, ``pw=…``, random letters.
 
     Examples
     --------
-    >>> looks_random("Bearer abc"), looks_random("f3a9c1d27b604e58a1b2c3d4e5f60718")
-    (True, True)
+    >>> [looks_random(text) for text in ("Bearer abc", "f3a9c1d27b604e58a1b2c3d4e5f60718", "password=hunter2")]
+    [True, True, True]
     >>> looks_random("churn-model-2024-01-v2-final"), looks_random("123e4567-e89b-12d3-a456-426614174000")
     (False, False)
     """
-    if _SHAPES.search(text):
+    if _SHAPES.search(text) or any(names_a_secret(name, itself=True) for name, _ in _ASSIGNED.findall(text)):
         return True
     for word in re.findall(r"[A-Za-z0-9+/_=~-]{20,}", text):
         if _UUID.fullmatch(word):
@@ -91,7 +97,21 @@ def names_a_secret(name: str, itself: bool = False) -> bool:
     )
 
 
-def check_plain(node: Any, where: str = "", name: str = "") -> None:
+def from_environment(text: str) -> bool:
+    """Return whether all of a text that may be secret comes from the environment.
+
+    Examples
+    --------
+    >>> [from_environment(text) for text in ("env:TOKEN", "Bearer env:TOKEN", "user=env:USER; pw=env:PW")]
+    [True, True, True]
+    >>> [from_environment(text) for text in ("hunter2", "env:HOME hunter2", "abc env:HOME")]
+    [False, False, False]
+    """
+    plain = ENV.sub("", text)
+    return plain != text and bool(_AROUND.fullmatch(plain))
+
+
+def check_plain(node: Any, where: str = "", name: str = "", inside: bool = False) -> None:
     """Refuse a body that holds what looks like a secret in plain: a text, a number, the key of an object.
 
     Parameters
@@ -100,21 +120,24 @@ def check_plain(node: Any, where: str = "", name: str = "") -> None:
         The body, or a part of it.
     where, name : str
         The path of the part, and the last of its names.
+    inside : bool
+        It is a part of something that is called as a secret.
     """
     if isinstance(node, dict):
+        inside = inside or names_a_secret(name, itself=True)
         for key, value in node.items():
             if looks_random(str(key)):
                 raise _in_plain(where)
-            check_plain(value, f"{where}.{key}" if where else str(key), str(key))
+            check_plain(value, f"{where}.{key}" if where else str(key), str(key), inside)
     elif isinstance(node, (list, tuple)):
         for value in node:
-            check_plain(value, where, name)
+            check_plain(value, where, name, inside)
     elif isinstance(node, str) and (not node.startswith("$") or node.startswith("$$")):
-        plain = ENV.sub("", node)
-        if looks_random(plain) or (names_a_secret(name) and plain == node and node):
+        secret = names_a_secret(name) or (inside and name.lower() not in _ABOUT)
+        if looks_random(ENV.sub("", node)) or (secret and node and not from_environment(node)):
             raise _in_plain(where)
     elif isinstance(node, (int, float)) and len(str(node)) >= SHORTEST_NUMBER and not isinstance(node, bool):
-        if names_a_secret(name, itself=True):
+        if names_a_secret(name, itself=True) or (inside and name.lower() == "value"):
             raise _in_plain(where)
 
 

@@ -6,8 +6,11 @@ import base64
 import binascii
 import html
 import json
+import math
 import os
 import re
+import sys
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
@@ -25,8 +28,14 @@ UNESCAPED = 3
 """How deep escapes in escapes are looked through."""
 LOOKED_AT = 4_000
 """Characters of a text that are searched for secrets; of what is longer the rest is never shown."""
-_ESCAPE = re.compile(r"(?:%|\\x)([0-9a-f]{2})|\\u([0-9a-f]{4})|&#?[0-9a-z]{1,8};|\\.|.", re.I | re.S | re.A)
-"""A letter, as it is or escaped as in addresses, JSON, Python or HTML."""
+_LETTER = (
+    r"(?-i:\\U)([0-9a-f]{8})|\\u\{0*([0-9a-f]{1,6})\}|(?:%|\\)u([0-9a-f]{4})|(?:%|\\x)([0-9a-f]{2})|\\(?P<octal>[0-3][0-7]{2})|"
+    r"&#[0-9]{1,10};?|&#x[0-9a-f]{1,10};?|&[a-z0-9]{1,24};|\\.|."
+)
+_ESCAPE = re.compile(_LETTER, re.I | re.S | re.A)
+"""A letter, as it is or escaped as in addresses, JSON, Python, JavaScript, C or HTML."""
+_PRINTABLE = re.compile(rf"=([0-9a-f]{{2}})|(?P<nothing>= )|{_LETTER}", re.I | re.S | re.A)
+"""The same in quoted-printable text, where = is one more escape: elsewhere it stands before a value."""
 _SURE = re.compile(
     r"pass(word|wd|phrase|code)?(?![a-z])|passwor[dt]|kennwort|pwd|token|secret|credential|(?<![a-z])(pin|otp)(?![a-z])|keys?$"
 )
@@ -137,13 +146,14 @@ class Secrets:
         if len(text) > LOOKED_AT:
             text = text[: LOOKED_AT - PIECE]  # less than a piece may be left of a secret at the cut
         shown = [""] * len(text)
-        letters, ends = text, list(range(1, len(text) + 1))
-        for _ in range(UNESCAPED):
-            self._mark(_lower(letters), ends, shown, came)
-            plain, places = _unescaped(letters)
-            if len(plain) == len(letters):
-                break
-            letters, ends = plain, [ends[place - 1] for place in places]
+        for escape in (_ESCAPE, _PRINTABLE):
+            letters, ends = text, list(range(1, len(text) + 1))
+            for _ in range(UNESCAPED + 1):
+                self._mark(_lower(letters), ends, shown, came)
+                plain, places = _unescaped(letters, escape)
+                if len(plain) == len(letters):
+                    break
+                letters, ends = plain, [ends[place - 1] for place in places]
         parts, before = [], ""
         for letter, name in zip(text, shown, strict=True):
             if not name:
@@ -168,7 +178,8 @@ class Secrets:
     def show(self, what: Any, most: int) -> str:
         """Return what came as one line of a message, cut to this many characters after its secrets were hidden."""
         if isinstance(what, bytes):
-            what = what[:1_000_000].decode("utf-8", "replace")
+            what = what[:1_000_000].decode("utf-8", "surrogateescape")
+            what = re.sub("[\udc80-\udcff]", lambda byte: chr(ord(byte[0]) - 0xDC00), what)  # then it is Latin-1
         # One letter in two bytes, or a line end in the middle, must not hide a secret from us.
         text = " ".join(str(what).replace("\0", "").split())
         return one_line(self.hide(text, came=True), most)
@@ -198,16 +209,38 @@ def _forms(value: str) -> set[str]:
             quote_plus(plain_bytes),
             plain_bytes.decode("latin-1"),
         }
+        found |= {unicodedata.normalize(kind, text) for kind in ("NFC", "NFD", "NFKC", "NFKD")}
     if len(raw) >= 4:
-        found.add(raw.hex())
-        for before in range(3):  # base 64 depends on how many bytes come before
-            coded = base64.b64encode(bytes(before) + raw).decode()
-            coded = coded[(0, 2, 3)[before] : (len(raw) + before) * 8 // 6]
-            found |= {coded, coded.replace("+", "-").replace("/", "_")}
+        wide = {value.encode(kind, "surrogatepass") for kind in ("utf-16-le", "utf-16-be")}
+        for data in {raw} | wide:
+            pairs = [f"{byte:02x}" for byte in data]
+            found |= {joint.join(pairs) for joint in ("", ":", "-", ",", ",0x", ";")}
+            found |= _coded(data, base64.b64encode, 6) | _coded(data, base64.b32encode, 5)
+        for once in _coded(raw, base64.b64encode, 6) | {base64.b64encode(raw).decode()}:
+            found |= _coded(once.encode(), base64.b64encode, 6)
     return {form for form in found if form.strip()}
 
 
-def _unescaped(text: str) -> tuple[str, list[int]]:
+def _coded(data: bytes, code: Callable[[bytes], bytes], bits: int) -> set[str]:
+    """Return the letters of a code that `data` alone decides, wherever it begins in what is coded.
+
+    Parameters
+    ----------
+    data : bytes
+        What is coded.
+    code : callable
+        Makes letters of bytes.
+    bits : int
+        How many of them a letter holds: what comes before decides where `data` begins, of this many places.
+    """
+    found = set()
+    for before in range(bits // math.gcd(bits, 8)):
+        letters = code(bytes(before) + data).decode()[-(-8 * before // bits) : 8 * (before + len(data)) // bits]
+        found |= {letters, letters.replace("+", "-").replace("/", "_")}
+    return found
+
+
+def _unescaped(text: str, escape: re.Pattern[str] = _ESCAPE) -> tuple[str, list[int]]:
     r"""Return a text with each escaped letter as itself, and where each letter ended before.
 
     Examples
@@ -216,16 +249,23 @@ def _unescaped(text: str) -> tuple[str, list[int]]:
     ('ABCD', [3, 8, 14, 15])
     """
     letters, places = [], []
-    for found in _ESCAPE.finditer(text):
-        token = found[0]
+    for found in escape.finditer(text):
+        token, groups = found[0], found.groupdict()
+        if groups.get("nothing"):
+            continue
         if len(token) > 1:
-            code = found[1] or found[2]
-            token = chr(int(code, 16)) if code else html.unescape(token).lstrip("\\") or "\\"
+            octal = groups["octal"]
+            code = int(octal, 8) if octal else next((int(code, 16) for code in found.groups() if code), None)
+            known = code is not None and code <= sys.maxunicode
+            token = chr(code or 0) if known else html.unescape(token).lstrip("\\") or "\\"
         letters.append(token[0])
         places.append(found.end())
     return "".join(letters), places
 
 
 def _lower(text: str) -> str:
-    """Return a text in small letters, each at its place."""
-    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    """Return a text in small letters, full-width ones as others, each at its place."""
+    if text.isascii():
+        return text.lower()
+    plain = ((unicodedata.normalize("NFKC", letter).lower(), letter) for letter in text)
+    return "".join(small if len(small) == 1 else letter for small, letter in plain)

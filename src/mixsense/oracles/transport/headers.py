@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 
 from mixsense.errors import InvalidInput
-from mixsense.oracles.likely_secrets import ENV, HINT, looks_random
+from mixsense.oracles.likely_secrets import ENV, HINT, from_environment, looks_random
 from mixsense.oracles.secrets import Secrets
 
 HARMLESS = frozenset(
@@ -32,8 +32,8 @@ class Headers:
     ----------
     headers : mapping, optional
         Name → value. ``env:NAME`` in a value stands for the environment variable NAME: "Bearer env:TOKEN". The value
-        "$id" is a random id, fresh for every caller. Only `HARMLESS` headers may have a value without either, and only
-        if it does not look like a secret.
+        "$id" is a random id, fresh for every caller. Only `HARMLESS` headers may have anything else in plain than the
+        name of a scheme, and only if it does not look like a secret.
     secrets : Secrets, optional
         Where the values of the environment are kept.
     """
@@ -51,7 +51,7 @@ class Headers:
             if not filled.isascii() or not filled.isprintable():
                 raise InvalidInput(f"the header {name} holds letters that no header may hold: use printable ASCII")
             harmless, plain = name.lower() in HARMLESS, ENV.sub("", value)
-            if value != "$id" and (looks_random(plain) or not (harmless or plain != value)):
+            if value != "$id" and (looks_random(plain) or not (harmless or from_environment(value))):
                 few = "" if harmless else " (in plain only Accept, User-Agent and other well-known ones are taken)"
                 raise InvalidInput(f"the header {name} looks like a secret{few}: {HINT}")
             self._values[name] = filled
