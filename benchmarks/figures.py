@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from mixsense.datasets.tone import FILE
 from mixsense.figures import FIGURES
 from mixsense.figures.figure import markdown
 from pages import put_table
@@ -26,7 +27,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", action="store_true", help="only put the numbers of the data into the page")
     if not parser.parse_args().tables:
-        for command in (["demo", "--out", DOCS / "demo.png"], ["figures", "--out", DOCS / "figures"]):
+        for command in (
+            ["demo", "--out", DOCS / "demo.png"],
+            ["fit", FILE, *"--answer tuned --models 2 --intercept --plot".split(), DOCS / "tone.png"],
+            ["figures", "--out", DOCS / "figures"],
+        ):
             done = subprocess.run([sys.executable, "-m", "mixsense", *command], check=False)
             if done.returncode:
                 return done.returncode

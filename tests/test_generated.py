@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from PIL import Image
 
 import mixsense as ms
 from mixsense.cli.demo import GAMMA, K, N, told
+from mixsense.cli.output import save_picture
 from mixsense.figures import FIGURES
 from mixsense.figures.make import _pictures
 
@@ -47,8 +49,11 @@ def test_the_data_of_the_figures_are_those_of_the_present_method(number, wanted)
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.stem)
 def test_the_pictures_are_what_the_present_code_draws(figure):
     stored = DOCS / "figures" / f"{figure.stem}.png"
-    drawn = matplotlib.image.imread(BytesIO(_pictures(figure, pd.read_csv(stored.with_suffix(".csv")))[".png"]))
-    page = matplotlib.image.imread(stored)
+    check_same(BytesIO(_pictures(figure, pd.read_csv(stored.with_suffix(".csv")))[".png"]), stored)
+
+
+def check_same(new, stored):
+    drawn, page = matplotlib.image.imread(new), matplotlib.image.imread(stored)
     # Another version of matplotlib or another font moves a few pixels; other words or marks change more of them.
     assert drawn.shape == page.shape, STALE
     assert np.mean(np.abs(drawn - page).max(axis=2) > 0.5) < 0.002, STALE
@@ -59,3 +64,16 @@ def test_the_picture_of_the_demo_is_that_of_make_demo():
     r = ms.recover(ms.SimulatedOracle(truth, seed=2), N, gamma=GAMMA, seed=3)
     assert Image.open(DOCS / "demo.png").text["Description"] == told(r), "run `make figures`"
     assert matplotlib.image.imread(DOCS / "demo.png").std() > 0.01  # it is not empty
+
+
+def test_the_picture_of_the_tones_is_what_the_present_code_draws(tmp_path):
+    data = ms.datasets.tone()
+    r = ms.fit(data.X, data.y, models=2, intercept=True, features=data.names)
+    save_picture(lambda: ms.plots.plot_lines(r, data.X, data.y, answer=data.answer), tmp_path / "tone.png")
+    check_same(tmp_path / "tone.png", DOCS / "tone.png")
+
+
+def test_make_figures_makes_every_picture_of_the_docs():
+    program = (DOCS.parent / "benchmarks" / "figures.py").read_text(encoding="utf-8")
+    made = {*re.findall(r'DOCS / "(\w+\.png)"', program), *(f"figures/{figure.stem}.png" for figure in FIGURES)}
+    assert {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.png")} == made
