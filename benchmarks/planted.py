@@ -128,11 +128,17 @@ class Bag:
                 self.see(file.read_bytes())
 
     def found(self) -> list[str]:
-        """Return the values of which something can be seen."""
+        """Return the values of which something can be seen.
+
+        Digits alone do not count: the hexadecimals of a value may have no letter, and answers are full of digits.
+        """
         text = "\n".join(self._seen).lower()
-        return [
-            v for v in self.values if any(f[i : i + PIECE] in text for f in forms(v) for i in range(len(f) - PIECE))
-        ]
+
+        def is_seen(value: str) -> bool:
+            pieces = (form[i : i + PIECE] for form in forms(value) for i in range(len(form) - PIECE))
+            return any(piece in text for piece in pieces if not piece.isdigit())
+
+        return [value for value in self.values if is_seen(value)]
 
 
 def failing(bag: Bag, ask: Callable[[], Any]) -> None:
