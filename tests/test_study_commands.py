@@ -74,6 +74,13 @@ def test_a_plan_that_is_wrong(command, tmp_path, old, new, words):
     assert not (tmp_path / "mixsense.db").exists()
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "1e400", "9" * 5000])
+def test_a_wait_that_never_ends_is_refused(command, study, seconds):
+    code, out, err = command("advance", "tea", "--watch", seconds, "--db", "tea.db")
+    assert (code, out) == (2, "")
+    assert "--watch is" in one_line(err.strip())
+
+
 def test_commands_that_are_wrong(command, study, tmp_path):
     q = study.ask()
     (tmp_path / "good.toml").write_text("n = 3")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mixsense.checks import as_float
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
 from mixsense.cli.output import check_file, print_table, write_result
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 NO_QUESTION = epilog(ExitCode.ALL_OUT, ExitCode.ENDED)
 ANY = epilog()
+WATCH = 0.01, 86_400.0
+"""Seconds between two looks at a study: a day at most, as nobody would notice a longer wait. Taste."""
 
 app = typer.Typer(
     help="Durable studies: hand out questions, take answers, from any number of processes.",
@@ -160,11 +163,13 @@ def advance(
     name: options.StudyName,
     db: options.Db = options.DEFAULT_DB,
     watch: Annotated[
-        float | None, typer.Option(help="Look again after this many seconds, until the study has ended.", min=0.01)
+        float | None, typer.Option(help="Look again after this many seconds, until the study has ended.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Compute the next round if it is due: the work of one process beside those that ask with --no-advance."""
+    if watch is not None:
+        as_float("--watch", watch, "give seconds, such as 60", *WATCH)
     study = _load(db, name)
     new = study.advance()
     while watch is not None and study.progress().state not in ("ended", "failed"):
