@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
+import signal
 import socket
 import threading
 import time
@@ -160,6 +162,53 @@ def test_gives_up_after_the_retries_and_keeps_what_came():
         assert len(str(caught.value)) < 500
         assert "body" not in str(caught.value)  # it has answered others
         assert np.array_equal(caught.value.received[:, 0], [3, 12, 21, np.nan], equal_nan=True)
+
+
+UNUSABLE = {"no-y": '{"z": 1}', "no-json": "oops", "text": '{"y": "a"}', "status": None}
+
+
+@pytest.mark.parametrize("bad", UNUSABLE.values(), ids=UNUSABLE)
+def test_an_unusable_reply_costs_no_other_answer(bad, tmp_path):
+    seen = []
+
+    def tenth_is_bad(call):
+        seen.append(call.x)
+        return total(call) if len(seen) != 10 else (400, {}, b"no") if bad is None else json_reply(bad)
+
+    def asked():
+        seen.clear()
+        return ms.HTTPOracle(service.url, retries=0, concurrency=1)
+
+    with Service(tenth_is_bad) as service:
+        with asked() as oracle, pytest.raises(ms.OracleError) as caught:
+            oracle(np.arange(30.0)[:, None], 1)
+        came = caught.value.received
+        assert np.array_equal(came[:, 0], [*range(9), *[np.nan] * 21], equal_nan=True)
+        assert isinstance(caught.value.data.get("reply"), str) == (bad is not None)  # each attribute is one thing
+        study = ms.create_study(tmp_path / "a.db", "lab", n=3, sigma=1.0, seed=1)
+        with asked() as oracle, pytest.raises(ms.OracleError, match="all other answers are stored"):
+            ms.run_study(study, oracle, workers=1, batch=10)
+        assert study.progress().total == 9
+        study.close()
+        options = {"n": 3, "k": 1, "method": "paper", "gamma": None, "sigma": 1.0, "batch": 100, "seed": 1}
+        with asked() as oracle, pytest.raises(ms.OracleError, match="the 9 answers received before") as caught:
+            ms.recover(oracle, **options)
+        (record,) = caught.value.record
+        assert np.allclose(record.answers, record.queries.sum(axis=1))
+        assert len(record) == 9
+
+
+def test_ctrl_c_carries_what_came_in_the_call():
+    def third_is_interrupted(call):
+        if call.x[0] == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        return total(call)
+
+    with Service(third_is_interrupted) as service, ms.HTTPOracle(service.url, concurrency=1) as oracle:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            oracle(X, 1)
+        assert np.array_equal(caught.value.received[:, 0], [3, 12, np.nan, np.nan], equal_nan=True)
 
 
 @pytest.mark.parametrize(("status", "told"), [(400, "refused with status 400 (no inputs)"), (500, "500, no inputs)")])

@@ -88,6 +88,34 @@ def test_what_a_failed_call_received_is_stored(tmp_path):
     assert study.progress().total == 4
 
 
+def test_what_units_received_before_another_failed_is_stored(tmp_path):
+    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL, block=4)
+    calls = []
+
+    def third_fails(queries, repeats):
+        calls.append(len(queries))
+        if len(calls) == 3:
+            raise TimeoutError("no answer")
+        return np.ones((len(queries), repeats))
+
+    with pytest.raises(ms.OracleError, match=r"raised \(TimeoutError: no answer\); all other answers are stored"):
+        ms.run_study(study, third_fails, workers=1, batch=20)
+    assert study.progress().total == sum(calls[:2])
+
+
+def test_an_oracle_in_doubt_ends_the_study_for_good(tmp_path):
+    study = ms.create_study(tmp_path / "a.db", "lab", **SMALL)
+    program = (
+        "import sys\nfor i, _ in enumerate(sys.stdin):\n    print(1.0, flush=True)\n"
+        "    if i == 14: print(777, flush=True)"
+    )
+    with ms.CommandOracle([sys.executable, "-c", program], settle=0.5) as oracle:
+        with pytest.raises(ms.OracleError, match=r"without being asked.*'lab' cannot go on: mend that, and begin an"):
+            ms.run_study(study, oracle, workers=1, batch=10)
+    with pytest.raises(ms.MixsenseError, match="without being asked"):
+        ms.run_study(study, lambda queries, repeats: np.ones((len(queries), repeats)))
+
+
 def test_ctrl_c_stores_what_has_come(tmp_path):
     code = (
         "import os, sys, time; from kill_study import oracle; import mixsense as ms\n"

@@ -53,8 +53,10 @@ class InvalidInput(MixsenseError, ValueError):
 class OracleError(MixsenseError, RuntimeError):
     """The oracle raised, or what it answered cannot be used.
 
-    `record` holds every answer that was received before, so that nothing paid for is lost:
-    ``ms.ReplayOracle(error.record, then=oracle)`` goes on from there. `received` is what came last.
+    `record` holds every answer that was received, those of the call that failed included, so that nothing paid for is
+    lost: ``ms.ReplayOracle(error.record, then=oracle)`` goes on from there. `received` are the answers of the call that
+    failed, (q, repeats) with NaN where none came; an oracle of your own may raise it with them. `reply` is what came
+    and is no answer. What each error has is in `data`.
     """
 
 

@@ -21,6 +21,7 @@ from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
+from mixsense.rounds import carry
 
 SETTLE = 0.002
 """Seconds of silence after an answer. Measured on two cores: a line written right after another one comes within
@@ -129,8 +130,8 @@ class CommandOracle:
                 self.count += 1
         except BaseException as error:
             self._give_up(error)
-            if isinstance(error, OracleError):
-                error.data.setdefault("received", answers)
+            if self.doubt is None:  # what may belong to other questions is no answer
+                carry(error, answers)
             raise
 
     def _give_up(self, error: BaseException) -> None:
@@ -197,7 +198,7 @@ class CommandOracle:
         return Surplus(
             f"the program {self._command[0]} wrote {text!r} without being asked, seen when it ended: "
             "none of its answers can be trusted; it must write one line for each query, and nothing else",
-            received=text,
+            reply=text,
         )
 
     def __enter__(self) -> CommandOracle:

@@ -21,7 +21,7 @@ from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Headers, Target
-from mixsense.rounds import Asked, block_groups
+from mixsense.rounds import Asked, block_groups, carry
 
 
 class HTTPOracle:
@@ -142,8 +142,9 @@ class HTTPOracle:
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
             self._connections.check()
-        except OracleError as error:
-            error.data.setdefault("received", answers)  # what did come in this call; NaN is what did not
+        except BaseException as error:  # Ctrl-C too
+            if self.doubt is None:  # what may belong to other questions is no answer
+                carry(error, answers)
             raise
         finally:
             halt.set()
@@ -181,8 +182,9 @@ class HTTPOracle:
 
         try:
             self._call(X.shape[1], done, ask)
-        except OracleError as error:
-            error.data["received"] = answers
+        except BaseException as error:
+            if self.doubt is None:
+                carry(error, answers)
             raise
         return answers
 

@@ -116,7 +116,7 @@ class Program:
             raise OracleError(
                 f"the program {self.name} wrote more than {LONGEST_LINE:,} bytes without a line end "
                 f"({self._show(line, 40)}); one JSON number on each line is needed",
-                received=self._show(line, 120),
+                reply=self._show(line, 120),
             )
         self._refuse_unasked(settle, halt)
         self._refuse_unread(line)
@@ -170,7 +170,7 @@ class Program:
         return Surplus(
             f"the program {self.name} wrote {text!r} without being asked, so its answers cannot be told apart: "
             "it must write one line for each query, and nothing else",
-            received=text,
+            reply=text,
         )
 
     def _dead(self) -> OracleError:

@@ -215,14 +215,12 @@ class Answer:
         node, text = self._parsed(raw), self._show(raw, 120)
         if name is None or not (isinstance(node, dict) and "id" in node):
             if must:
-                raise OracleError(
-                    f"the answer {text} has no id, as those before it had: repeat it always", received=text
-                )
+                raise OracleError(f"the answer {text} has no id, as those before it had: repeat it always", reply=text)
             return self._number(node, text), False
         if node["id"] != name:
             raise OracleError(
                 f"the answer {text} has another id than the query, {name}: each must be answered once, in order",
-                received=text,
+                reply=text,
             )
         steps = self._steps or ["y"]
         return self._number(node, text, steps), True
@@ -234,7 +232,7 @@ class Answer:
             why = "it is empty" if not raw.strip() else self._show(error, 80)
         text = self._show(raw, 120)
         # Raised here, where it does not drag along the parser's error, which holds all that came.
-        raise OracleError(f"the answer {text!r} is not JSON ({why}); a JSON number is needed", received=text)
+        raise OracleError(f"the answer {text!r} is not JSON ({why}); a JSON number is needed", reply=text)
 
     def _number(self, node: Any, text: str, steps: Sequence[str | int] | None = None) -> float:
         for step in self._steps if steps is None else steps:
@@ -244,13 +242,13 @@ class Answer:
                 node = node[step]
             except (KeyError, IndexError, TypeError):
                 message = f"the answer {text} has no {step!r}{self._content(node)}: give the path of the number"
-                raise OracleError(message, received=text) from None
+                raise OracleError(message, reply=text) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):
             what = self._show(_dumped(node), 120)
-            raise OracleError(f"the answer {text} holds {what}{where}; a JSON number is needed", received=text)
+            raise OracleError(f"the answer {text} holds {what}{where}; a JSON number is needed", reply=text)
         if not abs(node) <= LARGEST_ANSWER or not math.isfinite(node):
-            raise OracleError(f"the answer {text} holds no number of usable size{where}", received=text)
+            raise OracleError(f"the answer {text} holds no number of usable size{where}", reply=text)
         return float(node)
 
     def _content(self, node: Any) -> str:

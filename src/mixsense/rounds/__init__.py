@@ -1,6 +1,6 @@
 """How a method asks, and the drivers that carry its rounds to an oracle."""
 
-from mixsense.rounds.answers import LARGEST_ANSWER, TOO_MANY_AT_AN_END, answered, checked_answers
+from mixsense.rounds.answers import LARGEST_ANSWER, TOO_MANY_AT_AN_END, answered, carry, checked_answers, usable
 from mixsense.rounds.drive import CALLS_PER_ROUND, LARGEST_ROUND, Steps, run
 from mixsense.rounds.round import (
     Asked,
@@ -33,6 +33,7 @@ __all__ = [
     "answered",
     "as_sparse",
     "block_groups",
+    "carry",
     "checked_answers",
     "dense",
     "is_exact",
@@ -40,4 +41,5 @@ __all__ = [
     "knows_groups",
     "run",
     "unlike",
+    "usable",
 ]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import one_line, shown
-from mixsense.errors import OracleError
+from mixsense.checks import as_reals, one_line, shown
+from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.rounds.round import Asked, Oracle, block_groups, knows_groups
 from mixsense.rounds.vectors import for_oracle, is_exact
 
@@ -58,20 +58,20 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0, exact:
         found = np.asarray(raw)
     except ValueError:
         raise OracleError(
-            f"the oracle answered rows of unequal length: return an array ({q}, {repeats})", received=raw
+            f"the oracle answered rows of unequal length: return an array ({q}, {repeats})", reply=raw
         ) from None
     fractions = is_exact(found) and found.size > 0 and all(isinstance(value, Rational) for value in found.flat)
     if found.dtype.kind not in "biuf" and not fractions:
         first = shown(found.reshape(-1)[:1].tolist()[0] if found.size else raw)
         raise OracleError(
             f"the oracle answered values of type {found.dtype} such as {first}: return real numbers, as float",
-            received=raw,
+            reply=raw,
         )
     if found.shape != (q, repeats):
         raise OracleError(
             f"the oracle answered an array of shape {found.shape} to {q} queries asked {repeats} times each: "
             f"return shape ({q}, {repeats}), one row a query, one column a repeat",
-            received=raw,
+            reply=raw,
         )
     if fractions and exact:
         return found
@@ -82,9 +82,34 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0, exact:
         raise OracleError(
             f"the oracle answered {answers[i, j]} to query {first_query + i} (repeat {j}); answers must be finite, "
             f"up to {LARGEST_ANSWER:g}: let the oracle ask again, or raise",
-            received=raw,
+            received=usable(answers, q, repeats),
             query=first_query + i,
             repeat=j,
         )
     answers.flags.writeable = False
     return answers
+
+
+def carry(error: BaseException, answers: Any) -> None:
+    """Let an error carry the answers that came in the call that it ends, (q, repeats), as its `received`."""
+    if isinstance(error, MixsenseError):
+        error.data["received"] = answers  # which crosses process borders
+    else:
+        error.received = answers  # type: ignore[attr-defined]
+
+
+def usable(received: Any, q: int, repeats: int) -> Array:
+    """Return the answers that an error carries as (q, repeats), NaN where there is none that can be used.
+
+    Examples
+    --------
+    >>> usable([[1.5], [float("inf")]], 2, 1).tolist(), usable("no", 1, 2).tolist()
+    ([[1.5], [nan]], [[nan, nan]])
+    """
+    try:
+        found = as_reals("received", received, "numbers", finite=False, kinds="biuf")
+    except InvalidInput:
+        found = np.empty(0)
+    if found.shape != (q, repeats):
+        return np.full((q, repeats), np.nan)
+    return np.where(np.abs(found) <= LARGEST_ANSWER, found, np.nan)

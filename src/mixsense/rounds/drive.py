@@ -9,11 +9,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Generic
 
+import numpy as np
+
+from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
-from mixsense.rounds.answers import answered
+from mixsense.rounds.answers import answered, usable
 from mixsense.rounds.round import Asked, Method, Oracle, Progress, ProgressHook, R, Record, Round
-from mixsense.rounds.vectors import rows_at_once
+from mixsense.rounds.vectors import is_exact, rows_at_once
 
 CALLS_PER_ROUND = 64
 """A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
@@ -48,7 +51,7 @@ def run(
     Raises
     ------
     OracleError
-        The oracle raised or gave an unusable answer. `record` holds all answers received before.
+        The oracle raised or gave an unusable answer. `record` holds all answers received, of the call that failed too.
     BudgetError
         `max_queries` ends before there is any estimate, or a round has more answers than fit into memory.
     Any other exception, Ctrl-C included, leaves with the answers so far as its attribute `record`.
@@ -190,14 +193,15 @@ def _ask(
         done = start * current.repeats
         try:
             part = answered(oracle, queries, current.repeats, current.block, asked + done, start)
-        except OracleError as error:
-            if "record" not in error.data:
-                error = _with_record(f"{error} ({current.label})", record, error.data)
-            raise error from None
-        except Exception as error:
+        except BaseException as error:
+            record.extend(_came(error, queries, current.repeats, record))
+            if isinstance(error, OracleError):
+                raise _with_record(f"{error} ({current.label})", record, error.data) from None
+            if not isinstance(error, Exception):
+                raise  # Ctrl-C
             where = f"{current.label}, queries {start} to {start + queries.shape[0] - 1}"
             what = f"the oracle raised {type(error).__name__}: {one_line(error)} ({where})"
-            raise _with_record(what, record, {"received": None}) from error
+            raise _with_record(what, record, {}) from error
         parts.append(part)
         record.append(part)
         if progress is not None:
@@ -206,8 +210,21 @@ def _ask(
     return Asked.join(parts)
 
 
+def _came(error: BaseException, queries: Array, repeats: int, record: Record) -> Record:
+    """Return what a call had received when it failed: paid for as well. Nobody is known to be linked."""
+    if is_exact(queries):
+        return []
+    y = usable(getattr(error, "received", None), queries.shape[0], repeats)
+    rows, columns = np.nonzero(np.isfinite(y))
+    if not len(rows):
+        return []
+    first = max((int(part.group.max(initial=-1)) for part in record), default=-1) + 1
+    return [Asked(queries[rows], y[rows, columns], first + np.arange(len(rows)))]
+
+
 def _with_record(what: str, record: Record, data: dict[str, Any]) -> OracleError:
     """Return the error that carries the answers so far; `what` is its message without where they are."""
+    data = {name: value for name, value in data.items() if name not in ("record", "what")}  # of a run in the oracle
     count = sum(len(part) for part in record)
     kept = f"the {count} answers received before are in the exception's `record`" if count else "no answer came before"
     return OracleError(f"{what}; {kept}", **data, what=what, record=record)

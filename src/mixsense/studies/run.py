@@ -8,16 +8,16 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
 
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import as_int, as_reals, summed_up
+from mixsense.checks import as_int, summed_up
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
+from mixsense.oracles.abilities import Watchful
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
-from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, knows_groups
+from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, carry, knows_groups, usable
 from mixsense.studies.records import Question
 from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import Study
@@ -63,6 +63,7 @@ def run_study(
     ------
     OracleError
         The oracle raised or gave an unusable answer. All others, of the same call too, are stored; call again to go on.
+        An oracle that sent more than it was asked for (its `doubt`) ends the study for good.
 
     Examples
     --------
@@ -80,9 +81,21 @@ def run_study(
         raise InvalidInput(f"oracle is {summed_up(oracle)}: give a callable oracle(queries, repeats)", oracle=oracle)
     if take_over:
         study.release()
-    with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
-        _Dispatcher(study, oracle, pool, workers, batch, hook).work()
+    try:
+        with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
+            _Dispatcher(study, oracle, pool, workers, batch, hook).work()
+    finally:
+        _refuse_doubtful(study, oracle)
     return study.result()
+
+
+def _refuse_doubtful(study: Study, oracle: Oracle) -> None:
+    """End a study for good if what its oracle answered may belong to other questions."""
+    doubt = oracle.doubt if isinstance(oracle, Watchful) else None
+    if isinstance(doubt, str) and study.progress().total:  # an object of the user's may mean something else by it
+        why = f"{doubt}; the study {study.name!r} cannot go on: mend that, and begin another one"
+        study.distrust(why)
+        raise OracleError(why)
 
 
 class _Dispatcher:
@@ -160,11 +173,10 @@ class _Dispatcher:
         for i, x in enumerate(units):
             try:
                 parts.append(answered(self._oracle, x, 1, len(x)))
-            except OracleError as error:
-                came = _usable(error.data.get("received"), len(x))
-                missing = [math.nan] * sum(len(later) for later in units[i + 1 :])
-                before = [value for part in parts for value in part.answers.tolist()]
-                error.data["received"] = np.array([*before, *came, *missing])[:, None]
+            except Exception as error:
+                came = usable(getattr(error, "received", None), len(x), 1)
+                missing = np.full((sum(len(later) for later in units[i + 1 :]), 1), math.nan)
+                carry(error, np.concatenate([*(part.table() for part in parts), came, missing]))
                 raise
         return Asked.join(parts)
 
@@ -205,8 +217,8 @@ class _Dispatcher:
             return found.answers.tolist(), numbers
         except Exception as error:  # whatever the user's oracle raises
             failures.append(error)
-            received = error.data.get("received") if isinstance(error, OracleError) else None
-        return _usable(received, len(alone)), alone
+            received = getattr(error, "received", None)
+        return usable(received, len(alone), 1)[:, 0].tolist(), alone
 
     def _show(self) -> None:
         if self._hook is not None:
@@ -218,18 +230,3 @@ class _Dispatcher:
         if not over:
             time.sleep(POLL_SECONDS)
         return not over
-
-
-def _usable(received: Any, q: int) -> list[float]:
-    """Return the answers that a failed call received, one for each question; NaN where there is none.
-
-    Examples
-    --------
-    >>> _usable([[1.5], [float("nan")]], 2), _usable("no", 2)
-    ([1.5, nan], [nan, nan])
-    """
-    try:
-        found = as_reals("received", received, "numbers", finite=False, kinds="biuf")
-    except InvalidInput:
-        found = np.empty(0)
-    return found[:, 0].tolist() if found.shape == (q, 1) else [math.nan] * q

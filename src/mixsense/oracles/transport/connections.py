@@ -241,7 +241,7 @@ class Connections:
             f"POST {target}: the service sent {text!r} without being asked, so its replies cannot be told apart: "
             "it must send one reply to each request, and nothing else"
         )
-        failure = Surplus(self._secrets.hide(message), received=text)
+        failure = Surplus(self._secrets.hide(message), reply=text)
         if not self.fresh:  # else the connection has no other answer than this one, which is not used
             self.doubt = str(failure)
         return failure
