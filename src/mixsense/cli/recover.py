@@ -167,7 +167,7 @@ def _telling(record: Path | None, kept: RecordedOracle | None, asked: Any) -> It
             then = f"; {spoilt}" if kept is not None and kept.kept else ""
         elif what is None:
             raise
-        elif count:
+        elif count := count if kept is None else kept.kept:
             where = "lost: --record FILE keeps them" if record is None else f"in {record}, the same command goes on"
             then = f"; the {count:,} answers received before are {where}"
         raise OracleError(what + then, **error.data) from None

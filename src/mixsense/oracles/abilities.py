@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,6 +10,13 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array
 from mixsense.rounds import Oracle
+
+Keep = Callable[[int, int, float], None]
+"""What is done with each answer as it comes: (row, repeat, answer)."""
+
+
+def keep_none(row: int, repeat: int, answer: float) -> None:
+    """Do nothing with an answer: whoever asks gets all of them together."""
 
 
 @runtime_checkable
@@ -25,6 +33,18 @@ class Callers(Protocol):
 
     def caller(self, fresh: bool, cookies: bool) -> AbstractContextManager[Oracle]:
         """Return an oracle for the same service: with fresh connections or one; keeping cookies and id, or not."""
+
+
+@runtime_checkable
+class OneByOne(Protocol):
+    """An oracle whose answers to one call come one after the other, and can be kept as they come."""
+
+    def answer_each(self, queries: ArrayLike, repeats: int, block: int, keep: Keep) -> Array:
+        """Answer each query `repeats` times; returns (q, repeats).
+
+        `keep(row, repeat, answer)` is called for each answer before the same thread asks the next question; what it
+        raises ends the call. If the oracle knows groups, `block` consecutive queries have one, as in `asked`.
+        """
 
 
 @runtime_checkable

@@ -8,25 +8,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from mixsense.arrays import Array
 from mixsense.oracles.retrying import Halted
 
 
-def fill(answers: Array, ask: Callable[[int], float], workers: int, halt: threading.Event) -> None:
-    """Fill the (q, repeats) array of answers, with this many questions at a time.
+def at_once(shape: tuple[int, int], ask: Callable[[int, int], None], workers: int, halt: threading.Event) -> None:
+    """Ask for every place of a (q, repeats) table, with this many questions at a time.
 
     Parameters
     ----------
-    answers : (q, repeats) array
-        Where the answers go, each as it comes.
+    shape : (int, int)
+        Of the table.
     ask : callable
-        Gives an answer to the query of a row.
+        ``ask(row, column)`` asks, and puts the answer where it belongs.
     workers : int
         Most questions at a time.
     halt : Event
         Set by the first failure: the other workers need not go on.
     """
-    slots, lock = iter(np.ndindex(answers.shape)), threading.Lock()
+    slots, lock = iter(np.ndindex(shape)), threading.Lock()
 
     def work() -> None:
         try:
@@ -35,12 +34,12 @@ def fill(answers: Array, ask: Callable[[int], float], workers: int, halt: thread
                     slot = next(slots, None)
                 if slot is None:
                     return
-                answers[slot] = ask(slot[0])
+                ask(*slot)
         except BaseException:
             halt.set()
             raise
 
-    workers = min(workers, answers.size)
+    workers = min(workers, shape[0] * shape[1])
     if workers <= 1:
         work()
         return

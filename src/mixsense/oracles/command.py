@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput, OracleError, Surplus
+from mixsense.oracles.abilities import Keep, keep_none
 from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
 from mixsense.oracles.secrets import Secrets
@@ -109,6 +110,13 @@ class CommandOracle:
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats)."""
+        return self.answer_each(queries, repeats, 1, keep_none)
+
+    def answer_each(self, queries: ArrayLike, repeats: int, block: int, keep: Keep) -> Array:
+        """Answer each query `repeats` times, and call `keep(row, repeat, answer)` for each answer as it comes.
+
+        Which answers share a model is not known, whatever the `block`.
+        """
         X, repeats = as_queries(queries, repeats)
         self._body.check(X.shape[1])
         answers = np.full((len(X), repeats), np.nan)
@@ -116,18 +124,20 @@ class CommandOracle:
         self._halts.add(halt)
         try:
             with self._lock:
-                self._fill(X, answers, halt)
+                self._fill(X, answers, halt, keep)
         finally:
             self._halts.discard(halt)
         return answers
 
-    def _fill(self, X: Array, answers: Array, halt: threading.Event) -> None:
+    def _fill(self, X: Array, answers: Array, halt: threading.Event, keep: Keep) -> None:
         if self._closed:
             raise OracleError(f"the program {self._command[0]} was closed: make a new oracle")
         try:
             for slot in np.ndindex(answers.shape):
-                answers[slot] = self._one(X[slot[0]], halt)
+                answer = self._one(X[slot[0]], halt)
                 self.count += 1
+                answers[slot] = answer
+                keep(slot[0], slot[1], answer)
         except BaseException as error:
             self._give_up(error)
             if self.doubt is None:  # what may belong to other questions is no answer

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int
 from mixsense.errors import OracleError
-from mixsense.oracles.at_once import fill
+from mixsense.oracles.abilities import Keep, keep_none
+from mixsense.oracles.at_once import at_once
 from mixsense.oracles.exchange import Exchange, Manners
 from mixsense.oracles.queries import as_queries
 from mixsense.oracles.retrying import LONGEST_DELAY, Halted, Pace
@@ -124,21 +125,39 @@ class HTTPOracle:
 
     def __call__(self, queries: ArrayLike, repeats: int) -> Array:
         """Answer each query `repeats` times; returns (q, repeats). Threads may call at the same time."""
+        return self.answer_each(queries, repeats, 1, keep_none)
+
+    def answer_each(self, queries: ArrayLike, repeats: int, block: int, keep: Keep) -> Array:
+        """Answer each query `repeats` times, and call `keep(row, repeat, answer)` as each comes, from its thread.
+
+        Each caller is asked `block` consecutive queries, see `asked`.
+        """
         X, repeats = as_queries(queries, repeats)
+        block = as_int("block", block, 1, "how many consecutive queries one caller is asked")
+        return self._alone(X, repeats, keep) if block == 1 else self._in_blocks(X, repeats, block, keep)
+
+    def _alone(self, X: Array, repeats: int, keep: Keep) -> Array:
         answers = np.full((len(X), repeats), np.nan)
-        self._call(X.shape[1], answers, lambda row, halt: self._exchange.ask(X[row], halt))
+
+        def ask(row: int, repeat: int, halt: threading.Event) -> None:
+            answers[row, repeat] = answer = self._exchange.ask(X[row], halt)
+            keep(row, repeat, answer)
+
+        self._call(X, answers, answers.shape, ask)
         return answers
 
-    def _call(self, n: int, answers: Array, ask: Callable[[int, threading.Event], float]) -> None:
-        """Fill the answers, several at a time, until all are there or one fails."""
-        self._manners.body.check(n)
+    def _call(
+        self, X: Array, answers: Array, slots: tuple[int, int], ask: Callable[[int, int, threading.Event], None]
+    ) -> None:
+        """Fill the answers, several slots at a time, until all are there or one fails."""
+        self._manners.body.check(X.shape[1])
         halt = threading.Event()
         with self._lock:
             if self._closed:
                 raise OracleError(f"the oracle {self._connections.target} is closed: make a new one")
             self._halts.add(halt)
         try:
-            fill(answers, lambda row: ask(row, halt), self._concurrency, halt)
+            at_once(slots, lambda row, repeat: ask(row, repeat, halt), self._concurrency, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")
             self._connections.check()
@@ -158,34 +177,27 @@ class HTTPOracle:
         one model is for the service to see to, and for the preflight to see.
         """
         X, repeats = as_queries(queries, repeats)
-        block = as_int("block", block, 1, "how many consecutive queries one caller is asked")
-        y = self(X, repeats) if block == 1 else self._in_blocks(X, repeats, block)
+        y = self.answer_each(X, repeats, block, keep_none)
         with self._lock:
             first, self._groups = self._groups, self._groups + y.size
         return Asked.of_round(X, y, block_groups(len(X), repeats, block, first))
 
-    def _in_blocks(self, X: Array, repeats: int, block: int) -> Array:
+    def _in_blocks(self, X: Array, repeats: int, block: int, keep: Keep) -> Array:
         answers = np.full((len(X), repeats), np.nan)
         starts = range(0, len(X), block)
-        done = np.full((len(starts) * repeats, 1), np.nan)
 
-        def ask(unit: int, halt: threading.Event) -> float:
-            start, repeat = starts[unit // repeats], unit % repeats
+        def ask(unit: int, repeat: int, halt: threading.Event) -> None:
+            start = starts[unit]
             caller = self.caller(fresh=False, cookies=True)
             try:
                 with caller:
                     for row in range(start, min(start + block, len(X))):
-                        answers[row, repeat] = caller._exchange.ask(X[row], halt)
+                        answers[row, repeat] = answer = caller._exchange.ask(X[row], halt)
+                        keep(row, repeat, answer)
             finally:
                 self._exchange.adopt(caller._exchange)
-            return 0.0
 
-        try:
-            self._call(X.shape[1], done, ask)
-        except BaseException as error:
-            if self.doubt is None:
-                carry(error, answers)
-            raise
+        self._call(X, answers, (len(starts), repeats), ask)
         return answers
 
     def caller(self, fresh: bool, cookies: bool) -> HTTPOracle:

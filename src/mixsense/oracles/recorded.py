@@ -1,138 +1,21 @@
-"""Answers that were given before: a record in memory, and an oracle whose answers are kept in a file."""
+"""An oracle whose answers are kept in a file, from which a later run goes on."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsense.arrays import Array
-from mixsense.checks import as_reals, one_line, shown, summed_up
+from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.oracles.abilities import Confirming
-from mixsense.oracles.queries import NEEDED, as_queries, entries
-from mixsense.oracles.record_file import RecordFile, as_asked, as_line, as_run
-from mixsense.rounds import LARGEST_ANSWER, Asked, Oracle, answered, as_sparse, is_sparse, knows_groups
-
-RECORD_HINT = "give a list of pairs, [(queries, answers)], of shapes (q, n) and (q, repeats), or what an error carries"
-"""What a record is."""
-
-
-class ReplayOracle:
-    """Answers from a record, each recorded answer once, in its order.
-
-    Parameters
-    ----------
-    record : iterable of Asked, or of (queries, answers)
-        What `run` records and what an error carries; or pairs of (q, n) queries and (q, repeats) answers.
-    then : callable, optional
-        Oracle for what the record does not hold. Without it such a query is refused.
-
-    Attributes
-    ----------
-    count : int
-        Answers given so far, recorded ones and others.
-
-    Examples
-    --------
-    >>> replay = ReplayOracle([(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]))])
-    >>> replay(np.eye(2)[1:], 1)
-    array([[3.]])
-    """
-
-    takes_sparse = True
-
-    def __init__(self, record: Iterable[Asked | tuple[ArrayLike, ArrayLike]], then: Oracle | None = None) -> None:
-        if then is not None and not callable(then):
-            raise InvalidInput(f"then is {shown(then)}: give an oracle, or None", then=then)
-        if not isinstance(record, Iterable) or isinstance(record, (str, bytes, Mapping)) or hasattr(record, "ndim"):
-            raise InvalidInput(f"the record is {summed_up(record)}: {RECORD_HINT}")
-        self._answers: dict[bytes, deque[tuple[float, int]]] = {}
-        self._then = then
-        self._linking = knows_groups(then)
-        self._groups = 0  # numbers from here on have not been given
-        self._renamed: dict[int, int] = {}  # groups of `then`: its numbers know nothing of the record's
-        self.count = 0
-        for part in record:
-            self._add(part)
-
-    def _add(self, part: Asked | tuple[ArrayLike, ArrayLike]) -> None:
-        try:
-            if not isinstance(part, Asked) and (hasattr(part, "ndim") or len(part) != 2):
-                raise InvalidInput(f"a part of it is {summed_up(part)}, which is not a pair")
-            asked = part if isinstance(part, Asked) else as_asked(*part)
-            largest = np.abs(as_reals("answers", asked.answers, "numbers")).max(initial=0.0)
-            if not is_sparse(asked.vectors):
-                as_reals("queries", asked.vectors, "numbers")
-            if largest > LARGEST_ANSWER:
-                raise InvalidInput(f"an answer is {largest:g}, beyond {LARGEST_ANSWER:g}")
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"the record cannot be read ({one_line(error, 120)}): {RECORD_HINT}") from None
-        group = asked.group if isinstance(part, Asked) else asked.group + self._groups  # nobody is known to be linked
-        keys = _keys(asked.vectors)
-        for place, answer, number in zip(asked.place.tolist(), asked.answers.tolist(), group.tolist(), strict=True):
-            self._answers.setdefault(keys[place], deque()).append((answer, number))
-        self._groups = max(self._groups, int(group.max(initial=-1)) + 1)
-
-    def __call__(self, queries: ArrayLike, repeats: int) -> Array:
-        """Answer each query `repeats` times from the record; returns (q, repeats)."""
-        return self.asked(queries, repeats).table()
-
-    def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
-        """Answer each query `repeats` times, with the groups that the record has."""
-        rows: Any = queries
-        X, repeats = (as_sparse(rows), repeats) if is_sparse(rows) else as_queries(rows, repeats)
-        if not X.shape[0]:
-            raise InvalidInput(f"queries have shape {X.shape}: {NEEDED}")
-        keys = _keys(X)
-        if self._then is not None and not any(self._answers.get(key) for key in keys):
-            found = self._new(X, repeats, block)
-        else:
-            needed = Counter[bytes]()
-            for i, key in enumerate(keys):
-                needed[key] += repeats
-                self._fill(i, X[i : i + 1], key, needed[key])
-            rows = [[self._answers[key].popleft() for _ in range(repeats)] for key in keys]
-            for key in needed:
-                if not self._answers[key]:
-                    del self._answers[key]
-            y, group = (np.array([[pair[part] for pair in row] for row in rows]) for part in (0, 1))
-            found = Asked.of_round(X, y, group.astype(np.intp))
-        self.count += len(found)
-        return found
-
-    def _fill(self, i: int, x: Array, key: bytes, needed: int) -> None:
-        """Ask for what the record lacks, before anything is taken off it: a failure loses nothing that came."""
-        known = self._answers.get(key, deque())
-        missing = needed - len(known)
-        if missing <= 0:
-            return
-        if self._then is None:
-            raise OracleError(
-                f"the record holds {len(known)} more answers to query {i}, {needed} are asked for: "
-                "run with the seed and the options of the recorded run, or give `then=` an oracle for the rest",
-                query=i,
-                available=len(known),
-                needed=needed,
-            )
-        new = self._new(x, missing, block=1)
-        known.extend(zip(new.answers.tolist(), new.group.tolist(), strict=True))
-        self._answers[key] = known
-
-    def _new(self, X: Array, repeats: int, block: int) -> Asked:
-        assert self._then is not None
-        found = answered(self._then, X, repeats, block, self._groups)
-        if self._linking:
-            numbers, which = np.unique(found.group, return_inverse=True)
-            first = self._groups - len(self._renamed)
-            new = [self._renamed.setdefault(number, first + len(self._renamed)) for number in numbers.tolist()]
-            found = Asked.of_round(found.vectors, found.table(), np.array(new, dtype=np.intp)[which])
-        self._groups = max(self._groups, int(found.group.max()) + 1)
-        return found
+from mixsense.oracles.abilities import Confirming, OneByOne
+from mixsense.oracles.record_file import RecordFile, as_line, as_run, asking, to_row
+from mixsense.oracles.replay import ReplayOracle
+from mixsense.rounds import Asked, Oracle, block_groups, checked_answers, for_oracle, handed_over
 
 
 class RecordedOracle(ReplayOracle):
@@ -180,19 +63,64 @@ class RecordedOracle(ReplayOracle):
         return super().asked(queries, repeats, block)
 
     def _new(self, X: Array, repeats: int, block: int) -> Asked:
+        if isinstance(self._then, OneByOne):
+            return self._each(self._then, X, repeats, block)
         found = super()._new(X, repeats, block)
         self.kept += len(found)
-        notes: list[dict[str, Any]] = []
-        if isinstance(self._then, Confirming) and not self._then.confirmed and not self._noted:
-            notes, self._noted = [{"unconfirmed": True}], True
         try:
-            self._file.append(*notes, as_line(found))
+            self._file.append(*self._notes(), as_line(found))
         except BaseException as error:  # Ctrl-C too: what was paid for answers the next call
-            self._add(found)
+            self._put(found, found.group)
             if isinstance(error, OSError):
-                raise self._unwritten(f"{len(found)} answers came and", error, received=found.table()) from None
+                raise self._unwritten(f"{len(found)} answers came and", error, unwritten=found.table()) from None
             raise
         return found
+
+    def _take(self, X: Array, y: Array, group: Index | None = None) -> Asked | None:
+        came = super()._take(X, y, group)
+        if came is not None and group is None:
+            self.kept += len(came)
+            with contextlib.suppress(OSError):  # a failure is on its way already; the next call writes them
+                self._file.append(*self._notes(), as_line(came))
+        return came
+
+    def _each(self, oracle: OneByOne, X: Array, repeats: int, block: int) -> Asked:
+        """Ask an oracle that answers one by one: each answer is in the file before the next question is out."""
+        y = np.full((X.shape[0], repeats), np.nan)
+        group = block_groups(*y.shape, block if self._linking else 1, self._groups)
+        sent, lock, first = for_oracle(X, oracle), threading.Lock(), [asking(X)]
+
+        def keep(row: int, repeat: int, answer: float) -> None:
+            number = checked_answers([[answer]], 1, 1, row).item()
+            with lock:
+                y[row, repeat], lines = number, [*self._notes(), *first, to_row(row, number, int(group[row, repeat]))]
+                first.clear()
+                self.kept += 1
+                try:
+                    self._file.append(*lines, more=True)
+                except OSError as error:
+                    raise self._unwritten("answers that came", error) from None
+
+        try:
+            oracle.answer_each(sent, repeats, block, keep)
+            self._file.write()
+        except BaseException as error:
+            handed_over(error)  # it is kept here
+            self._take(X, y, group)
+            with contextlib.suppress(OSError):
+                self._file.write()
+            if isinstance(error, OSError):
+                raise self._unwritten("answers that came", error) from None
+            raise
+        self._groups = int(group.max()) + 1
+        return Asked.of_round(X, checked_answers(y, *y.shape), group)
+
+    def _notes(self) -> list[dict[str, Any]]:
+        """Return what has to be in the file before the answers that came now."""
+        if self._noted or not isinstance(self._then, Confirming) or self._then.confirmed:
+            return []
+        self._noted = True
+        return [{"unconfirmed": True}]
 
     def _unwritten(self, what: str, error: OSError, **data: Any) -> OracleError:
         return OracleError(
@@ -220,8 +148,3 @@ class RecordedOracle(ReplayOracle):
         except OSError as error:
             raise self._unwritten("that the answers are sure", error) from None
         self._noted = False
-
-
-def _keys(queries: Array) -> list[bytes]:
-    """Return what each query is found by: its entries that are not 0, however the query is held."""
-    return [place.tobytes() + value.tobytes() for place, value in entries(queries)]

@@ -1,6 +1,14 @@
 """How a method asks, and the drivers that carry its rounds to an oracle."""
 
-from mixsense.rounds.answers import LARGEST_ANSWER, TOO_MANY_AT_AN_END, answered, carry, checked_answers, usable
+from mixsense.rounds.answers import (
+    LARGEST_ANSWER,
+    TOO_MANY_AT_AN_END,
+    answered,
+    carry,
+    checked_answers,
+    handed_over,
+    usable,
+)
 from mixsense.rounds.drive import CALLS_PER_ROUND, LARGEST_ROUND, Steps, run
 from mixsense.rounds.round import (
     Asked,
@@ -14,7 +22,7 @@ from mixsense.rounds.round import (
     block_groups,
     knows_groups,
 )
-from mixsense.rounds.vectors import as_sparse, dense, is_exact, is_sparse, unlike
+from mixsense.rounds.vectors import as_sparse, dense, for_oracle, is_exact, is_sparse, unlike
 
 __all__ = [
     "CALLS_PER_ROUND",
@@ -36,6 +44,8 @@ __all__ = [
     "carry",
     "checked_answers",
     "dense",
+    "for_oracle",
+    "handed_over",
     "is_exact",
     "is_sparse",
     "knows_groups",

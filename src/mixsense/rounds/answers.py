@@ -98,6 +98,11 @@ def carry(error: BaseException, answers: Any) -> None:
         error.received = answers  # type: ignore[attr-defined]
 
 
+def handed_over(error: BaseException) -> Any:
+    """Return the answers that an error carries, which it does no longer: whoever takes them keeps them."""
+    return (error.data if isinstance(error, MixsenseError) else error.__dict__).pop("received", None)
+
+
 def usable(received: Any, q: int, repeats: int) -> Array:
     """Return the answers that an error carries as (q, repeats), NaN where there is none that can be used.
 
