@@ -93,7 +93,8 @@ def assert_found(result):
 
 
 def test_killed_half_way_it_repeats_no_answered_question(credit, tmp_path):
-    args = [credit, "--config", "audit.toml", "--db", "audit.db", "--quiet", "--json"]
+    # With new connections each answer is sure at once, and the result may be certified after a kill.
+    args = [credit, "--config", "audit.toml", "--db", "audit.db", "--quiet", "--json", "--new-connections"]
     looked = 0
     with subprocess.Popen(command(*args), cwd=tmp_path, stdout=subprocess.DEVNULL) as first:
         deadline = time.monotonic() + 120
@@ -603,6 +604,71 @@ def test_nothing_is_certified_before_the_program_has_ended(tmp_path):
     assert audit(*args, "--name", "mended", cwd=tmp_path).returncode == 0
     mended = ms.load_study(tmp_path / "mixsense.db", "mended")
     assert (mended.result().status, mended.progress().warnings) == ("certified", ())
+
+
+SHIFTING = """
+import json, os, random, socket, sys, threading, time
+rng, server = random.Random(1), socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+
+def queries(client):
+    data = b""
+    while True:
+        while b"}" not in data:
+            part = client.recv(65536)
+            if not part:
+                return
+            data += part
+        head, _, rest = data.partition(b"}")
+        data = rest
+        yield json.loads(head.partition(b"\\r\\n\\r\\n")[2] + b"}")["x"]
+
+def serve(client):
+    late = None
+    for i, x in enumerate(queries(client)):
+        content = b'{"y": %.17g}' % (4 * rng.choice(x[:2]) + rng.gauss(0, 0.3))
+        reply = b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n%s" % (len(content), content)
+        mended = os.path.exists("mended")
+        if i == 0 or mended:
+            client.sendall(reply)
+        if i == 0 and not mended:
+            time.sleep(0.2)
+            client.sendall(reply)  # the next question is out: this is taken for its answer
+        if i > 1 and not mended:
+            client.sendall(late)  # and each later reply for that to the next one
+        late = reply
+
+while True:
+    threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--block", "4"]], ids=["alone", "blocks"])
+def test_a_killed_audit_of_a_service_that_shifts_its_replies_is_not_certified(tmp_path, more):
+    (tmp_path / "service.py").write_text(SHIFTING)
+    service = subprocess.Popen([sys.executable, "service.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    try:
+        args = [f"http://127.0.0.1:{service.stdout.readline().strip()}/", *PLAIN, "--skip-preflight"]
+        args += ["--concurrency", "1", *more]
+        running, total = subprocess.Popen(command(*args), cwd=tmp_path), 0
+        deadline = time.monotonic() + 60
+        while total < 12 and running.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(ms.MixsenseError):
+                study = ms.load_study(tmp_path / "mixsense.db", "audit")
+                total = study.progress().total
+                study.close()
+        running.kill()
+        running.wait(60)
+        (tmp_path / "mended").touch()
+        again = audit(*args, "--json", cwd=tmp_path)
+        warnings = json.loads(again.stdout)["result"]["diagnostics"]["warnings"]
+        assert (again.returncode, running.returncode) == (8, -signal.SIGKILL), again.stderr
+        assert "a reply too many, which shifts all answers, was not seen" in warnings[0]
+        if not more:  # it is not sticky
+            assert audit(*args, "--name", "mended", cwd=tmp_path).returncode == 0
+    finally:
+        service.kill()
+        service.communicate()
 
 
 def test_ctrl_c_while_the_program_ends_hides_no_line_too_many(tmp_path):

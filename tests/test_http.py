@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+import mixsense.oracles.transport.connections as connections_module
 from http_service import MODELS, Service, raw_server, two_models
-from mixsense.oracles.abilities import Callers, Stoppable
+from mixsense.oracles.abilities import Callers, Confirming, Stoppable
 from mixsense.oracles.preflight import cost
 from mixsense.oracles.retrying import backoff, retry_after
 from oracle_contract import check_oracle
@@ -498,3 +499,116 @@ def test_recovers_both_models_over_http():
         r = ms.recover(oracle, 10, gamma=0.3, seed=3)
         assert (r.status, oracle.count) == ("certified", r.queries)
         assert ms.match_error(r.vectors, pair) < 0.3
+
+
+# -- a reply too many that comes late ------------------------------------------------------------------------
+
+
+def shifting(seconds, when=0):
+    """Serve right answers, each after some seconds, but one reply too many while a question is out: all are shifted."""
+
+    def answer(client, i, x):
+        time.sleep(seconds)
+        client.sendall(reply_of(y(x)))
+        if i == when:
+            time.sleep(0.05)
+            client.sendall(reply_of(y(777)))
+
+    return answering(answer)
+
+
+def test_a_reply_too_many_is_found_after_a_rest(monkeypatch):
+    monkeypatch.setattr(connections_module, "IDLE", 0.2)
+    server, url = shifting(0.02)
+    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+        assert oracle([[1.0], [2.0]], 1).ravel().tolist() == [1.0, 777.0]
+        time.sleep(0.4)
+        with pytest.raises(ms.OracleError, match="without being asked"):
+            oracle([[3.0]], 1)
+        assert "without being asked" in oracle.doubt
+
+
+def test_a_reply_that_is_still_being_made_is_waited_for_at_the_end():
+    server, url = shifting(0.3)
+    with server:
+        oracle = ms.HTTPOracle(url, concurrency=1)
+        assert oracle([[1.0], [2.0], [3.0]], 1).ravel().tolist() == [1.0, 777.0, 2.0]
+        assert not oracle.confirmed
+        with pytest.raises(ms.OracleError, match="without being asked"):
+            oracle.close()
+        assert oracle.confirmed
+        assert oracle.doubt is not None
+
+
+def test_a_reply_too_many_is_found_behind_the_one_that_closes_the_connection():
+    def answer(client, i, x):
+        if i == 1:
+            client.sendall(reply_of(y(777)))  # before the question is looked at
+        client.sendall(reply_of(y(x), b"Connection: close\r\n" if i == 1 else b""))
+
+    server, url = answering(answer)
+    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+        with pytest.raises(ms.OracleError, match="without being asked"):
+            oracle(np.arange(4.0)[:, None], 1)
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+def test_a_connection_that_is_stopped_on_its_way_is_looked_at(shifted):
+    server, url = shifting(0.2, 0 if shifted else -1)
+    with server:
+        oracle = ms.HTTPOracle(url, concurrency=1)
+        oracle([[1.0], [2.0]], 1)
+        threading.Timer(0.05, oracle.stop).start()
+        with pytest.raises(ms.OracleError, match="stopped"):
+            oracle([[3.0], [4.0]], 1)
+        assert not oracle.confirmed
+        with pytest.raises(ms.OracleError, match="asked") if shifted else contextlib.nullcontext():
+            oracle.close()
+        assert (oracle.confirmed, oracle.doubt is not None) == (True, shifted)
+
+
+def test_closing_goes_on_where_ctrl_c_interrupted_it(monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    server, url = shifting(0.1)
+    with server:
+        oracle = ms.HTTPOracle(url, concurrency=1)
+        oracle([[1.0], [2.0]], 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(connections_module.Connections, "_rest", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                oracle.close()
+        assert not oracle.confirmed
+        with pytest.raises(ms.OracleError, match="without being asked"):
+            oracle.close()
+        assert oracle.confirmed
+
+
+def test_connections_that_a_service_closes_without_a_word_are_used_once():
+    def serve(client):
+        with contextlib.suppress(OSError), client:
+            questions = requests(client)
+            client.sendall(reply_of(y(next(questions, 0))))
+            time.sleep(0.05)
+            client.sendall(reply_of(y(-999)))  # taken for the answer to the next question, which is never answered
+            next(questions, None)
+
+    server, url = raw_server(serve)
+    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+        x = np.arange(20.0)
+        assert (oracle(x[:, None], 1)[:, 0] != x).sum() <= 1
+
+
+def test_answers_are_confirmed_when_the_oracle_was_closed():
+    with Service(total) as service:
+        oracle = ms.HTTPOracle(service.url)
+        assert isinstance(oracle, Confirming)
+        assert oracle.confirmed
+        oracle(X, 1)
+        assert not oracle.confirmed
+        oracle.close()
+        assert oracle.confirmed
+        with ms.HTTPOracle(service.url, fresh=True) as fresh:
+            fresh(X, 1)
+            assert fresh.confirmed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from mixsense.cli.oracle import closed, interruptible
 from mixsense.errors import OracleError
 
 if TYPE_CHECKING:
+    from mixsense.oracles.abilities import Confirming
     from mixsense.recovery import Recovery
     from mixsense.studies.study import Study
 
@@ -42,25 +44,56 @@ def _noted(study: Study, oracle: Any) -> Iterator[Any]:
     killed.
     """
     from mixsense.oracles.abilities import Confirming
+    from mixsense.rounds import knows_groups
 
     if not isinstance(oracle, Confirming):
         with oracle:
             yield oracle
         return
-    runs: list[int] = []
+    noting = _Noting(study, oracle)
+    with closed(oracle, noting.confirm):
+        yield _NotingGroups(oracle, noting) if knows_groups(oracle) else noting
 
-    def ask(queries: Any, repeats: int) -> Any:
-        answers = oracle(queries, repeats)
-        if not oracle.confirmed and not runs:
-            runs.append(study.confirmation.begin())  # before these answers are stored
-        return answers
 
-    def confirm() -> None:
-        for run in runs:
-            study.confirmation.confirm(run)
+class _Noting:
+    """Asks an oracle; before its first answer that is not sure is stored, the study has a note of this run."""
 
-    with closed(oracle, confirm):
-        yield ask
+    def __init__(self, study: Study, oracle: Confirming) -> None:
+        self._study, self._oracle = study, oracle
+        self._lock, self._runs = threading.Lock(), list[int]()
+
+    def __call__(self, queries: Any, repeats: int) -> Any:
+        with self.noted():
+            return self._oracle(queries, repeats)
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note the run after the block, also if that fails: what came before a failure is stored, too."""
+        try:
+            yield
+        finally:
+            with self._lock:
+                if not self._oracle.confirmed and not self._runs:
+                    self._runs.append(self._study.confirmation.begin())
+
+    def confirm(self) -> None:
+        """Take the note away: the oracle was closed, and nothing speaks against its answers."""
+        for run in self._runs:
+            self._study.confirmation.confirm(run)
+
+
+class _NotingGroups:
+    """The same for an oracle that knows which of its answers share a model."""
+
+    def __init__(self, oracle: Any, noting: _Noting) -> None:
+        self._oracle, self._noting = oracle, noting
+
+    def __call__(self, queries: Any, repeats: int) -> Any:
+        return self._noting(queries, repeats)
+
+    def asked(self, queries: Any, repeats: int, block: int) -> Any:
+        with self._noting.noted():
+            return self._oracle.asked(queries, repeats, block)
 
 
 def _refuse_doubtful(study: Study, oracle: Any) -> None:

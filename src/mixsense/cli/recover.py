@@ -30,8 +30,8 @@ LONGEST_FIRST_LINE = 1_000_000
 SIMULATED_N = 100
 """Length of the vectors of a simulation, if it is left out."""
 UNCONFIRMED = (
-    "an earlier run with this record was ended by force: whether its program wrote a line too many, which shifts all "
-    "answers, was not seen; begin another file to be sure"
+    "an earlier run with this record was ended by force: whether its program wrote a line too many, or its service "
+    "sent a reply too many, which shifts all answers, was not seen; begin another file to be sure"
 )
 """Said of a result with answers of such a run."""
 

@@ -66,7 +66,10 @@ class HTTPOracle:
     request a reply belongs but their order. So whatever comes over a connection behind a reply, or before a request, is
     an error: its answers could be shifted. What cannot be told from an answer is a reply too many that comes later than
     a millisecond after the one before it, when the next request is out; it is found when the reply after it has come,
-    at the latest when the oracle is closed, which raises then. With ``fresh=True`` no reply can get to a wrong request.
+    at the latest when the oracle is closed, which raises then: it waits a little longer than the slowest reply took.
+    What can never be told is a reply too many if the service then leaves a request without one. So after a connection
+    that carried several replies was closed at once, without a word, each connection is used once. With
+    ``fresh=True`` no reply can get to a wrong request.
 
     Secrets, that is what comes from the environment and the address's query, are hidden in all messages, also where the
     service repeats them escaped, in base 64 or in part: no eight letters in a row of one are shown. That something
@@ -119,7 +122,7 @@ class HTTPOracle:
         self._exchange = Exchange(self._manners, connections, concurrency)
         self._lock = threading.Lock()
         self._halts: set[threading.Event] = set()
-        self._closed = False
+        self._closed = self._looked = False
         self._groups = 0
         weakref.finalize(self, connections.close)  # where nobody closes it
 
@@ -236,6 +239,14 @@ class HTTPOracle:
         return self._connections.doubt or self._exchange.doubt
 
     @property
+    def confirmed(self) -> bool:
+        """Whether nothing can come any more that would show an answer so far to be wrong.
+
+        That is so once the oracle was closed, and always if every request has a connection of its own.
+        """
+        return self.fresh or self._looked or not self.count
+
+    @property
     def sets_cookies(self) -> bool:
         """Whether the service set a cookie in an answer so far."""
         return self._exchange.sets_cookies
@@ -256,9 +267,12 @@ class HTTPOracle:
         self._closed = True
         self.stop()
         try:
-            self._connections.check(last=True)
-        finally:
-            self._connections.close()
+            self._connections.check(last=True)  # if Ctrl-C ends this, the next call goes on with it
+        except OracleError:
+            self._looked = True
+            raise
+        self._looked = True
+        self._connections.close()
 
     def __enter__(self) -> HTTPOracle:
         return self

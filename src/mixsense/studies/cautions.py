@@ -8,8 +8,9 @@ from typing import Any
 from mixsense.recovery import Recovery
 
 UNCONFIRMED = (
-    "a run of this study goes on, or was ended by force: whether its program wrote a line too many, which shifts all "
-    "answers, was not seen; if nothing runs any more, begin another study to be sure"
+    "a run of this study goes on, or was ended by force: whether its program wrote a line too many, or its service "
+    "sent a reply too many, which shifts all answers, was not seen; if nothing runs any more, begin another study "
+    "to be sure"
 )
 """Said of a study with a run that is not confirmed."""
 

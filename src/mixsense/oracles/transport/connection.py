@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import selectors
-import socket
 import ssl
 import threading
 import time
@@ -14,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mixsense.oracles.retrying import Halted
+from mixsense.oracles.transport.dial import Broken, Late, Until, acknowledge, connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,18 +20,10 @@ LARGEST_REPLY = 1_000_000
 """A reply of more bytes than this is refused: it should be a number."""
 LARGEST_HEAD = 65_536
 """Bytes that the lines before a reply's content, or one line of it, may have."""
+INSTANT = 0.01
+"""Seconds for reading what is here already."""
 MOST_HINTS = 16
 """Replies of status 1xx that may come before the reply itself."""
-GLANCE = 0.05
-"""Seconds after which a wait looks whether it was stopped."""
-
-
-class Late(Exception):
-    """The time of a request was up."""
-
-
-class Broken(Exception):
-    """A connection could not be made, was closed, or what came over it is no reply."""
 
 
 class TooLarge(Exception):
@@ -51,23 +41,6 @@ class Head:
     status: int
     headers: dict[str, str]
     set_cookies: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Until:
-    """How long a request may last: to a time of the monotonic clock, or until it is halted."""
-
-    end: float
-    halt: threading.Event
-
-    def glance(self) -> float:
-        """Return how many seconds to wait before the next look; raise if there are none."""
-        if self.halt.is_set():
-            raise Halted("stopped")
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise Late
-        return min(left, GLANCE)
 
 
 class Connection:
@@ -89,12 +62,14 @@ class Connection:
         import h11
 
         start = time.monotonic()
-        self._socket = _connected(host, port, until)
+        self._socket = connected(host, port, until)
         self.round_trip = time.monotonic() - start
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._socket, selectors.EVENT_READ)
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=LARGEST_HEAD)
-        self.reusable, self.used = True, 0.0
+        self.reusable, self.owes = True, False
+        self.replies, self.slowest = 0, 0.0  # how many came, and the seconds of the one that took longest
+        self.asked = self.used = 0.0  # when the last request went out, and when the last reply was here
         try:
             if tls is not None:
                 self._selector.unregister(self._socket)
@@ -112,10 +87,12 @@ class Connection:
     ) -> tuple[Head, bytes, bool]:
         """Send a POST, return the head of the reply, its content, and whether its length was told.
 
-        If this raises, the connection is closed; once `reusable` is false it must not be used again.
+        If this raises, the connection is closed; once `reusable` is false it must not be used again. One that has
+        answered before and is stopped in between stays open and `owes` a reply: see `last_words`.
         """
         import h11
 
+        self.asked = time.monotonic()
         try:
             length = (b"Content-Length", str(len(content)).encode())
             request = h11.Request(method="POST", target=path, headers=[*headers, length])
@@ -124,7 +101,13 @@ class Connection:
             found = self._reply(until)
             if not whole and found[0].status == 200:
                 raise EOFError("it was closed before the question was read")
+            self.replies, self.slowest = self.replies + 1, max(self.slowest, time.monotonic() - self.asked)
             self._finish()
+        except (Halted, KeyboardInterrupt):
+            self.reusable, self.owes = False, self.replies > 0
+            if not self.owes:
+                self.close()
+            raise
         except h11.LocalProtocolError as error:
             self.close()
             raise Broken(f"the request cannot be sent: {error}") from None
@@ -149,7 +132,7 @@ class Connection:
         """
         wait = self.used + settle - time.monotonic()
         if wait > 0:
-            _acknowledge(self._socket)
+            self.acknowledge()
             self._selector.modify(self._socket, selectors.EVENT_READ)
             self._selector.select(wait)
         try:
@@ -163,6 +146,29 @@ class Connection:
         if came.strip() and not came.startswith((b"HTTP/1.1 408 ", b"HTTP/1.0 408 ")):
             raise Unasked(came)
         return False
+
+    def acknowledge(self) -> None:
+        """Tell the service that its last packet is here: it may wait for that before it sends the next one."""
+        acknowledge(self._socket)
+
+    def last_words(self) -> None:
+        """Close a connection that owes a reply; raise `Unasked` if more than that reply is here."""
+        import h11
+
+        now = Until(time.monotonic() + INSTANT, threading.Event())
+        broken = Late, Broken, OSError, EOFError, h11.ProtocolError
+        try:
+            while not isinstance(event := self._event(now), h11.EndOfMessage):
+                if isinstance(event, h11.ConnectionClosed):
+                    return
+            more, _ = self._http.trailing_data
+            if more.strip():
+                raise Unasked(more)
+            self.alive()
+        except broken:  # silence, or what is no reply
+            return
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Close the connection."""
@@ -226,9 +232,9 @@ class Connection:
             raise Unasked(more)
         done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
         self.reusable = self.reusable and done and not more
+        self.used = time.monotonic()
         if self.reusable:
             self._http.start_next_cycle()
-            self.used = time.monotonic()
 
     def _patiently(self, act: Callable[[], Any], until: Until, writing: bool = False) -> Any:
         """Do what the socket may not be ready for, as soon as it is."""
@@ -246,41 +252,3 @@ class Connection:
             self._selector.modify(self._socket, want)
             while not self._selector.select(until.glance()):
                 pass
-
-
-def _acknowledge(found: socket.socket) -> None:
-    """Tell the other side that its last packet is here: it may wait for that before it sends the next one."""
-    number = getattr(socket, "TCP_QUICKACK", None)
-    if number is not None:
-        with contextlib.suppress(OSError):
-            found.setsockopt(socket.IPPROTO_TCP, number, 1)
-
-
-def _connected(host: str, port: int, until: Until) -> socket.socket:
-    """Return a socket that is connected to one of the host's addresses, and never blocks."""
-    try:
-        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise Broken(f"no connection: {error}") from None
-    why = "the host has no address"
-    for family, kind, protocol, _, address in places:
-        found = socket.socket(family, kind, protocol)
-        try:
-            found.setblocking(False)
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            found.connect_ex(address)
-            with selectors.DefaultSelector() as selector:
-                selector.register(found, selectors.EVENT_WRITE)
-                while not selector.select(until.glance()):
-                    pass
-            number = found.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-            if not number:
-                return found
-            why = os.strerror(number)
-        except OSError as error:
-            why = str(error)
-        except BaseException:
-            found.close()
-            raise
-        found.close()
-    raise Broken(f"no connection: {why}")

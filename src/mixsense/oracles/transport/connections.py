@@ -13,18 +13,11 @@ from urllib.parse import quote, urljoin
 
 from mixsense.checks import one_line, require
 from mixsense.errors import InvalidInput, OracleError, Surplus
-from mixsense.oracles.transport.connection import (
-    LARGEST_REPLY,
-    Broken,
-    Connection,
-    Head,
-    Late,
-    TooLarge,
-    Unasked,
-    Until,
-)
+from mixsense.oracles.retrying import Halted
+from mixsense.oracles.transport.connection import LARGEST_REPLY, Connection, Head, TooLarge, Unasked
+from mixsense.oracles.transport.dial import Broken, Late, Until, trust
 from mixsense.oracles.transport.headers import Headers
-from mixsense.oracles.transport.target import Target
+from mixsense.oracles.transport.target import Target, hosts_of
 
 MOST_REDIRECTS = 3
 """A request that is redirected more often than this is given up."""
@@ -33,8 +26,12 @@ IDLE = 30.0
 SETTLE = 0.001
 """Seconds of silence between a reply and the next request on its connection: a second reply, sent together with the
 first, comes within 0.1 ms on one machine. A matter of taste beyond that: it must not cost more than a request does."""
-LAST_WAIT = 0.05
-"""Seconds of silence after the last reply of all; three times as long as a connection took, if that is longer."""
+LAST_WAIT, LAST_SHARE = 0.05, 1.25
+"""Seconds of silence after the last reply of all; three times as long as a connection took, or this share of the
+slowest reply over it, if that is longer: where replies are shifted, the last one is still being made. Taste."""
+ABRUPT = 1.0
+"""A connection that carried several replies, and is closed within this many seconds after one without a word, may have
+brought a reply too many: HTTP asks to say so before, and what rests for long is closed later. Taste."""
 MOST_COOKIES, LONGEST_COOKIE = 50, 4096
 """Cookies that are kept, and the characters of one."""
 
@@ -94,16 +91,18 @@ class Connections:
         private: bool = False,
     ) -> None:
         require("h11", "http", "an HTTP oracle needs")
-        self.target, self.headers, self.hosts = target, headers, _hosts(hosts)
+        self.target, self.headers, self.hosts = target, headers, hosts_of(hosts)
         self.fresh, self.cookies, self.private = fresh, cookies, private
         self.doubt: str | None = None  # why the answers so far cannot be trusted
         self._secrets = headers.secrets
         self._path = self._secrets.fill(target.line, lambda value: quote(value, safe=""))
         self._jar: dict[str, str] = {}
         self.id = uuid.uuid4().hex if cookies else None  # of the one caller
-        self._tls = _trust() if target.scheme == "https" else None
+        self._tls = trust() if target.scheme == "https" else None
         self._lock = threading.Lock()
         self._idle: list[tuple[tuple[str, str, int], Connection]] = []
+        self._owing: list[Connection] = []  # stopped while they waited for a reply
+        self._over = False
         self._most_idle = 0 if fresh else connections
 
     def post(self, content: bytes, timeout: float, halt: threading.Event) -> Reply:
@@ -127,24 +126,33 @@ class Connections:
         """
         with self._lock:
             try:
-                self._idle = [
-                    (origin, connection)
-                    for origin, connection in self._idle
-                    if connection.alive(max(LAST_WAIT, 3 * connection.round_trip) if last else SETTLE)
-                ]
+                if last:
+                    self._rest()
+                while last and self._owing:
+                    self._owing[-1].last_words()
+                    self._owing.pop()
+                self._idle = [(origin, connection) for origin, connection in self._idle if connection.alive(SETTLE)]
                 return
             except Unasked as error:
                 failure = self._unasked(self.target, error)
-            for _, connection in self._idle:
-                connection.close()
-            self._idle = []
+        self.close()
         raise failure
+
+    def _rest(self) -> None:
+        """Wait until whatever is still under way is here."""
+        ends = [connection.asked + 2 * _patience(connection) for connection in self._owing]  # what it owes, and more
+        ends += [connection.used + _patience(connection) for _, connection in self._idle]
+        for connection in [*self._owing, *(connection for _, connection in self._idle)]:
+            connection.acknowledge()
+        while (left := max(ends, default=0.0) - time.monotonic()) > 0:
+            time.sleep(left)
 
     def close(self) -> None:
         """Close all connections; those in use are closed by whoever uses them."""
         with self._lock:
-            idle, self._idle, self._most_idle = self._idle, [], 0
-        for _, connection in idle:
+            idle, self._idle, self._most_idle = [connection for _, connection in self._idle], [], 0
+            owing, self._owing, self._over = self._owing, [], True
+        for connection in [*idle, *owing]:
             connection.close()
 
     def _connection(self, target: Target, until: Until) -> Connection:
@@ -158,16 +166,32 @@ class Connections:
                 if not new.alive():
                     raise Broken("the connection was closed before anything was asked")
                 return new
-            if time.monotonic() - kept.used < IDLE and kept.alive(SETTLE):
-                return kept
-            kept.close()
+            if kept.alive(SETTLE):  # also after a long rest: what came meanwhile belongs to no question
+                if time.monotonic() - kept.used < IDLE:
+                    return kept
+                kept.close()
+            else:
+                self._closed_by_service(kept)
 
     def _keep(self, origin: tuple[str, str, int], connection: Connection) -> None:
         with self._lock:
             if connection.reusable and len(self._idle) < self._most_idle:
                 self._idle.append((origin, connection))
                 return
+        if connection.replies == 1 or connection.alive(SETTLE):  # a shift shows behind the last reply
+            connection.close()
+
+    def _owe(self, connection: Connection) -> None:
+        with self._lock:
+            if not self._over:
+                self._owing.append(connection)
+                return
         connection.close()
+
+    def _closed_by_service(self, connection: Connection) -> None:
+        """Use each connection once from now on if a service may have sent a reply too many over this one."""
+        if connection.replies > 1 and time.monotonic() - connection.used < ABRUPT:
+            self._most_idle = 0
 
     def _redirected(self, target: Target, reply: Reply) -> Target:
         where = reply.headers.get("location", "")
@@ -208,13 +232,21 @@ class Connections:
             lines.append((b"Cookie", "; ".join(f"{name}={value}" for name, value in self._jar.items()).encode()))
         path = self._path if target is self.target else target.line  # a service cannot ask for our environment
         failure: Exception
+        connection: Connection | None = None
         try:
             connection = self._connection(target, until)
             head, content, framed = connection.exchange(path, [(b"Host", _netloc(target)), *lines], content, until)
+            self._keep(target.origin, connection)
         except Late:
             failure = Transient("no answer in time", target)
         except Broken as error:
+            if connection is not None:
+                self._closed_by_service(connection)
             failure = Transient(self._secrets.show(error, 200), target)
+        except (Halted, KeyboardInterrupt):
+            if connection is not None and connection.owes:
+                self._owe(connection)
+            raise
         except Unasked as error:
             failure = self._unasked(target, error)
         except TooLarge:
@@ -226,14 +258,10 @@ class Connections:
                 f"POST {target}: its certificate is not trusted ({one_line(error, 200)}); nothing was sent"
             )
         else:
-            return self._kept(target, connection, head, content, framed)
+            if self.cookies and not elsewhere:
+                self._remember(head)
+            return Reply(target, head.status, head.headers, content, framed)
         raise failure  # here, where it does not drag along the error with what came, as its context
-
-    def _kept(self, target: Target, connection: Connection, head: Head, content: bytes, framed: bool) -> Reply:
-        self._keep(target.origin, connection)
-        if self.cookies and target.origin == self.target.origin:
-            self._remember(head)
-        return Reply(target, head.status, head.headers, content, framed)
 
     def _unasked(self, target: Target, error: Unasked) -> Surplus:
         text = self._secrets.show(error.args[0], 80)
@@ -260,23 +288,10 @@ _COOKIE = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+=[!-+\--:<-~]*")
 """A cookie that can be sent back: printable, without a comma or a semicolon."""
 
 
+def _patience(connection: Connection) -> float:
+    """Return the seconds within which a reply that is under way comes."""
+    return max(LAST_WAIT, 3 * connection.round_trip, LAST_SHARE * connection.slowest)
+
+
 def _netloc(target: Target) -> bytes:
     return target.base.partition("://")[2].encode()
-
-
-def _hosts(hosts: Iterable[str]) -> set[str]:
-    found = {hosts} if isinstance(hosts, str) else set(hosts)
-    for host in found:
-        if not isinstance(host, str) or not re.fullmatch(r"[\w.\-]+(:[0-9]+)?|\[[0-9a-fA-F:]+\](:[0-9]+)?", host):
-            raise InvalidInput(f"the host to allow is {host!r}: give a host or host:port, without http://")
-        port = re.search(r":([0-9]+)$", host.rpartition("]")[2] if "]" in host else host)
-        if port and not 1 <= int(port[1][:9]) <= 65535:
-            raise InvalidInput(f"the host to allow is {host!r}: give a port from 1 to 65535")
-    return {host.lower().replace("[", "").replace("]", "") for host in found}
-
-
-def _trust() -> ssl.SSLContext:
-    certifi = require("certifi", "http", "an address with https needs")
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    return context

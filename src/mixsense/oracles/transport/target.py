@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -100,3 +101,15 @@ class Target:
         # Where a redirect leads may hold a secret of the service.
         parts = ["…" if looks_random(ENV.sub("", unquote(part))) else part for part in self.path.split("/")]
         return one_line(self.base + "/".join(parts), 200)
+
+
+def hosts_of(hosts: Iterable[str]) -> set[str]:
+    """Return the hosts that a redirect may lead to, each as ``host`` or ``host:port``, or say what is wrong."""
+    found = {hosts} if isinstance(hosts, str) else set(hosts)
+    for host in found:
+        if not isinstance(host, str) or not re.fullmatch(r"[\w.\-]+(:[0-9]+)?|\[[0-9a-fA-F:]+\](:[0-9]+)?", host):
+            raise InvalidInput(f"the host to allow is {host!r}: give a host or host:port, without http://")
+        port = re.search(r":([0-9]+)$", host.rpartition("]")[2] if "]" in host else host)
+        if port and not 1 <= int(port[1][:9]) <= 65535:
+            raise InvalidInput(f"the host to allow is {host!r}: give a port from 1 to 65535")
+    return {host.lower().replace("[", "").replace("]", "") for host in found}
