@@ -567,6 +567,28 @@ def test_a_connection_that_is_stopped_on_its_way_is_looked_at(shifted):
         assert (oracle.confirmed, oracle.doubt is not None) == (True, shifted)
 
 
+def test_a_connection_that_was_stopped_does_not_stand_in_the_way_of_the_next_call():
+    def serve_all(listener):  # one connection at a time
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                with client:
+                    for x in requests(client):
+                        time.sleep(0.1)
+                        client.sendall(reply_of(y(x)))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve_all, args=(listener,), daemon=True).start()
+        with ms.HTTPOracle(f"http://127.0.0.1:{listener.getsockname()[1]}/", concurrency=1, timeout=5) as oracle:
+            oracle([[1.0]], 1)
+            threading.Timer(0.05, oracle.stop).start()
+            with pytest.raises(ms.OracleError, match="stopped"):
+                oracle([[2.0]], 1)
+            start = time.monotonic()
+            assert oracle([[3.0]], 1) == 3.0
+            assert time.monotonic() - start < 4
+
+
 def test_closing_goes_on_where_ctrl_c_interrupted_it(monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt

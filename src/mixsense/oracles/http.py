@@ -160,6 +160,8 @@ class HTTPOracle:
                 raise OracleError(f"the oracle {self._connections.target} is closed: make a new one")
             self._halts.add(halt)
         try:
+            if self._connections.owing:  # a service may have no place for others beside them
+                self._connections.check(last=True)
             at_once(slots, lambda row, repeat: ask(row, repeat, halt), self._concurrency, halt)
             if np.isnan(answers).any():
                 raise Halted(f"POST {self._connections.target}: stopped before all questions were answered")

@@ -101,7 +101,7 @@ class Connections:
         self._tls = trust() if target.scheme == "https" else None
         self._lock = threading.Lock()
         self._idle: list[tuple[tuple[str, str, int], Connection]] = []
-        self._owing: list[Connection] = []  # stopped while they waited for a reply
+        self.owing: list[Connection] = []  # stopped while they waited for a reply
         self._over = False
         self._most_idle = 0 if fresh else connections
 
@@ -128,9 +128,9 @@ class Connections:
             try:
                 if last:
                     self._rest()
-                while last and self._owing:
-                    self._owing[-1].last_words()
-                    self._owing.pop()
+                while last and self.owing:
+                    self.owing[-1].last_words()
+                    self.owing.pop()
                 self._idle = [(origin, connection) for origin, connection in self._idle if connection.alive(SETTLE)]
                 return
             except Unasked as error:
@@ -140,9 +140,9 @@ class Connections:
 
     def _rest(self) -> None:
         """Wait until whatever is still under way is here."""
-        ends = [connection.asked + 2 * _patience(connection) for connection in self._owing]  # what it owes, and more
+        ends = [connection.asked + 2 * _patience(connection) for connection in self.owing]  # what it owes, and more
         ends += [connection.used + _patience(connection) for _, connection in self._idle]
-        for connection in [*self._owing, *(connection for _, connection in self._idle)]:
+        for connection in [*self.owing, *(connection for _, connection in self._idle)]:
             connection.acknowledge()
         while (left := max(ends, default=0.0) - time.monotonic()) > 0:
             time.sleep(left)
@@ -151,7 +151,7 @@ class Connections:
         """Close all connections; those in use are closed by whoever uses them."""
         with self._lock:
             idle, self._idle, self._most_idle = [connection for _, connection in self._idle], [], 0
-            owing, self._owing, self._over = self._owing, [], True
+            owing, self.owing, self._over = self.owing, [], True
         for connection in [*idle, *owing]:
             connection.close()
 
@@ -184,7 +184,7 @@ class Connections:
     def _owe(self, connection: Connection) -> None:
         with self._lock:
             if not self._over:
-                self._owing.append(connection)
+                self.owing.append(connection)
                 return
         connection.close()
 
