@@ -290,6 +290,16 @@ def test_a_run_that_is_ended_within_a_call_keeps_every_answer_and_asks_for_the_r
     assert len((tmp_path / "asked").read_text().splitlines()) == 500 - 39
 
 
+def test_a_record_of_a_program_in_doubt_is_not_read_again(tmp_path):
+    path, code = tmp_path / "answers.jsonl", "for i, _ in enumerate(sys.stdin):\n    print(1, flush=True)\n"
+    code = f"import sys\n{code}    if i == 2: print(777, flush=True)"
+    with ms.CommandOracle([sys.executable, "-c", code], settle=0.5) as program:
+        with pytest.raises(ms.OracleError, match="wrote '777' without being asked"):
+            ms.RecordedOracle(program, path, RUN)(X, 1)
+    with pytest.raises(ms.InvalidInput, match=r"not to be trusted .*without being asked"):
+        ms.RecordedOracle(nobody, path, RUN)
+
+
 def test_a_record_of_answers_that_come_at_the_same_time_is_whole(tmp_path):
     def sums(call):
         return call.x.sum() if call.x[0] != 9 else (400, {}, b"no")

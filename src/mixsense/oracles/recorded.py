@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput, OracleError
-from mixsense.oracles.abilities import Confirming, OneByOne
+from mixsense.oracles.abilities import Confirming, OneByOne, Watchful
 from mixsense.oracles.record_file import RecordFile, as_line, as_run, asking, to_row
 from mixsense.oracles.replay import ReplayOracle
 from mixsense.rounds import Asked, Oracle, block_groups, checked_answers, for_oracle, handed_over
@@ -50,7 +50,7 @@ class RecordedOracle(ReplayOracle):
                 f"{self._file.path} cannot be used as a record ({error.strerror}): give another file"
             ) from None
         super().__init__(record, then=oracle)
-        self.unconfirmed, self._noted = bool(self._file.unconfirmed), False
+        self.unconfirmed, self._noted, self._distrusted = bool(self._file.unconfirmed), False, False
         self.reused = self.kept = sum(len(queue) for queue in self._answers.values())
 
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
@@ -109,6 +109,9 @@ class RecordedOracle(ReplayOracle):
             self._take(X, y, group)
             with contextlib.suppress(OSError):
                 self._file.write()
+            doubt = oracle.doubt if isinstance(oracle, Watchful) else None
+            if isinstance(doubt, str) and self.kept:
+                self.distrust(doubt)
             if isinstance(error, OSError):
                 raise self._unwritten("answers that came", error) from None
             raise
@@ -131,6 +134,8 @@ class RecordedOracle(ReplayOracle):
 
     def distrust(self, why: str) -> None:
         """Note in the file that its answers cannot be trusted: no later run takes them."""
+        if self._distrusted:
+            return
         try:
             self._file.append({"distrusted": why})
         except OSError as error:
@@ -138,6 +143,7 @@ class RecordedOracle(ReplayOracle):
                 f"{why}; and this cannot be noted in {self._file.path} ({error.strerror}): remove that file, its "
                 "answers are not to be trusted"
             ) from None
+        self._distrusted = True
 
     def confirm(self) -> None:
         """Note in the file that the oracle of this run was closed, and that nothing speaks against its answers."""
