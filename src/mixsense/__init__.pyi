@@ -15,6 +15,8 @@ from mixsense.errors import ModelError as ModelError
 from mixsense.errors import OracleError as OracleError
 from mixsense.errors import StudyError as StudyError
 from mixsense.estimator import SparseMixtureRegressor as SparseMixtureRegressor
+from mixsense.features.kinds import Integer as Integer
+from mixsense.features.kinds import Number as Number
 from mixsense.methods import design as design
 from mixsense.methods.paper import align as align
 from mixsense.methods.paper import constants as constants

@@ -10,12 +10,13 @@ import numpy as np
 
 from mixsense.checks import summed_up
 from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.features.kinds import Feature
 from mixsense.fitting.fit import fit_table
 from mixsense.methods.begin import begin
 from mixsense.problem import DEFAULTS, Problem
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
-from mixsense.rounds import Method, Oracle, ProgressHook, run
+from mixsense.rounds import Method, Oracle, ProgressHook, in_cases, run
 
 
 def recover(
@@ -32,7 +33,7 @@ def recover(
     seed: Any = None,
     progress: bool | ProgressHook = False,
     *,
-    features: Sequence[str] | None = None,
+    features: Sequence[str | Feature] | None = None,
     box: Any = None,
     intercept: bool = False,
     scale: Any = None,
@@ -77,8 +78,10 @@ def recover(
     progress : bool or callable
         True shows a progress bar on a terminal and in a notebook, and a line now and then elsewhere; a callable
         receives `Progress` objects.
-    features : sequence of str, optional
-        What the n coordinates are called.
+    features : sequence of str, Number or Integer, optional
+        What the n coordinates are called; or what they may be, ``[ms.Number("strength", 4, 16), ms.Integer("milk", 0,
+        1)]``. Then the box follows from them, whole numbers are asked where they are wanted, and the oracle receives a
+        list of dicts, name to value, instead of the array. See docs/features.md.
     box : sequence of (low, high), optional
         The range of each coordinate: no query leaves it. γ and the error bound are then about the effects of half of
         each range on the answer; the vectors come back in the user's units.
@@ -155,7 +158,7 @@ def recover(
     )
     try:
         with progress_hook(progress) as hook:
-            result = run(begin(problem), oracle, problem.max_queries, hook)
+            result = run(begin(problem), in_cases(oracle, problem.kinds), problem.max_queries, hook)
     except MixsenseError as error:
         error.data.setdefault("seed", seed)  # to go on from the record, the queries must be drawn again
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -144,6 +144,11 @@ def in_order(name: str, X: Any, names: Sequence[str] | None, n: int) -> Array:
         if missing:
             raise InvalidInput(f"{name} has no column {shown(missing[0])}: give the columns that were fitted")
         X = X[[X.columns[columns.index(wanted)] for wanted in names]]
+    elif names is not None and (cases := _cases(X)) is not None:
+        missing = [wanted for case in cases for wanted in names if wanted not in case]
+        if missing:
+            raise InvalidInput(f"{name} has a query without {shown(missing[0])}: give a value for each feature")
+        X = [[case[wanted] for wanted in names] for case in cases]
     values = as_rows(name, X).values
     if values.shape[1] != n:
         raise InvalidInput(f"{name} has {values.shape[1]} columns, the models have {n}: give one for each coefficient")
@@ -151,6 +156,14 @@ def in_order(name: str, X: Any, names: Sequence[str] | None, n: int) -> Array:
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()
         raise InvalidInput(f"{name}[{row}, {column}] is {values[row, column]}: give numbers")
     return values
+
+
+def _cases(X: Any) -> list[Mapping[str, Any]] | None:
+    """Return queries that are dicts, name to value; None if they are not."""
+    cases = [X] if isinstance(X, Mapping) else X
+    if not isinstance(cases, Sequence) or not cases or not all(isinstance(case, Mapping) for case in cases):
+        return None
+    return list(cases)
 
 
 def _from_frame(name: str, frame: Frame) -> Rows:

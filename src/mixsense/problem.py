@@ -12,6 +12,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int, shown, summed_up
 from mixsense.errors import InvalidInput
+from mixsense.features.kinds import Feature, features_of
 from mixsense.features.units import Units, as_intercept, feature_names
 from mixsense.scales import scale_of
 
@@ -69,7 +70,7 @@ class Problem:
     weights: Sequence[float] | str | None = None
     max_queries: int | None = None
     seed: Any = None
-    features: Sequence[str] | None = None
+    features: Sequence[str | Feature] | None = None
     box: Sequence[tuple[float, float]] | None = None
     intercept: bool = False
     scale: Any = None
@@ -110,11 +111,17 @@ class Problem:
         if isinstance(self.weights, tuple):
             put("models", len(self.weights))
         if self.features is not None:
-            put("features", feature_names(self.n, self.features))
+            put("features", features_of(self.features) or self.features)
+            names = feature_names(self.n, self.features)
+            put("features", self.features if self.kinds else names)
         put("intercept", as_intercept(self.intercept))
-        if self.box is not None:
-            units = Units.of(self.n, self.features, self.box, self.intercept)
-            put("box", tuple(zip(units.low.tolist(), units.high.tolist(), strict=True)))
+        if self.box is not None or self.kinds:
+            given, ranges = self.box, Units.of(self.n, self.features, self.box, self.intercept).ranges
+            if given is not None and self.kinds and Units.of(self.n, None, given).ranges != ranges:
+                raise InvalidInput(
+                    f"box is {shown(given)}, and the features say other ranges: leave box out", box=given
+                )
+            put("box", ranges)
         put("scale", scale_of(self.scale))
         put("block", as_int("block", self.block, 1, "how many consecutive queries go to one respondent", LARGEST_BLOCK))
         if self.sigmas is not None:
@@ -135,6 +142,11 @@ class Problem:
     def units(self) -> Units | None:
         """The box with the names of its features; None if there is no box."""
         return None if self.box is None else Units.of(self.n, self.features, self.box, self.intercept)
+
+    @property
+    def kinds(self) -> tuple[Feature, ...] | None:
+        """The features, if they say what their values may be; None if there are names only, or none."""
+        return features_of(self.features)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -158,6 +170,8 @@ class Problem:
         """Return the arguments of `recover`; `from_dict` reads them."""
         own = {name: getattr(self, name) for name in ARGUMENTS}
         own["sigma"] = self.sigma if self.sigmas is None else self.sigmas
+        if self.kinds:
+            own["features"] = [feature.to_dict() for feature in self.kinds]
         return {**own, "scale": None if self.scale is None else self.scale.to_dict(), **self.options}
 
 

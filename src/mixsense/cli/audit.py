@@ -236,8 +236,9 @@ def _look(oracle: Any, problem: dict[str, Any], silent: bool, block: Any) -> Pre
     if not silent:
         typer.echo(f"preflight: up to {cost(oracle)} requests", err=True)
     with interruptible(oracle):
-        look = {"seed": problem.get("seed", 0), "block": block, "scale": problem.get("scale")}
-        report = preflight(oracle, problem["n"], problem.get("box"), **look)
+        given = {"seed": problem.get("seed", 0), "block": block}
+        given |= {"scale": problem.get("scale"), "features": problem.get("features")}
+        report = preflight(oracle, problem["n"], problem.get("box"), **given)
     if not silent and not _is_mute(report):
         typer.echo(report.summary())
     return report

@@ -9,6 +9,9 @@ from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.toml_file import read_toml
 
+FIELDS = {"name", "unit", "range", "kind"}
+"""What a table [[features]] may hold."""
+
 
 def study_name(option: str | None, in_file: Any, otherwise: str) -> Any:
     """Return the name of a study: that of the option, else that of the file; an empty one is for others to refuse."""
@@ -46,16 +49,25 @@ def _answers(answers: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _features(features: Any, path: Path) -> dict[str, Any]:
-    hint = "give each feature as [[features]] with name, and unit and range = [low, high] if wanted"
+    hint = (
+        "give each feature as [[features]] with name, and unit, range = [low, high] and "
+        'kind = "number" or "integer" if wanted'
+    )
     if not isinstance(features, list) or not features:
         raise InvalidInput(f"{path}: features is {shown(features)}: {hint}")
     for feature in features:
-        if not isinstance(feature, dict) or "name" not in feature or not {*feature} <= {"name", "unit", "range"}:
+        if not isinstance(feature, dict) or "name" not in feature or not {*feature} <= FIELDS:
             raise InvalidInput(f"{path}: a feature is {shown(feature)}: {hint}")
     ranges = [feature["range"] for feature in features if "range" in feature]  # [] or 0 is one, for others to refuse
     if 0 < len(ranges) < len(features):
         missing = next(feature["name"] for feature in features if "range" not in feature)
         raise InvalidInput(f"{path}: feature {shown(missing)} has no range, others have: give each one, or none")
+    if any("kind" in feature for feature in features):
+        if not ranges:
+            raise InvalidInput(
+                f"{path}: a feature has a kind, and there are no ranges: give range = [low, high] of each"
+            )
+        return {"n": len(features), "features": features}
     return {
         "n": len(features),
         "features": [feature["name"] for feature in features],

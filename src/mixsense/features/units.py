@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Index, Mask
 from mixsense.checks import as_float, as_int, shown
 from mixsense.errors import InvalidInput
+from mixsense.features.kinds import features_of
 
 GAUSSIAN_EDGE = 3.0
 """Gaussian queries in a box reach its edge with this many standard deviations (taste: never swept)."""
@@ -24,6 +25,8 @@ SUM_EDGE = 2 * GAUSSIAN_EDGE
 
 LARGEST_END = 1e100
 """A box ends here at the latest: squares of larger numbers leave the range of floats."""
+TIE = 1e-9
+"""Two values are equally near if their distances differ by less than this share of a step: rounding of floats."""
 LEAST_WIDTH = 1e-12
 """Less than this share of its larger end apart, the ends of a range have too few floats between them."""
 
@@ -40,6 +43,8 @@ class Units:
         The box.
     intercept : bool
         Each model has a constant of its own.
+    steps : (n,) array
+        How many steps lead from one end of each feature's range to the other; 0 where any value is allowed.
 
     Examples
     --------
@@ -52,14 +57,18 @@ class Units:
     features: tuple[str, ...]
     low: Array
     high: Array
-    intercept: bool = False
+    intercept: bool
+    steps: Array
 
     @classmethod
     def of(cls, n: int, features: Any = None, box: Any = None, intercept: Any = False) -> Units:
-        """Check the names and the box; a mistake is named with its feature."""
+        """Check the names and the box, which features may say themselves; a mistake is named with its feature."""
         n = as_int("n", n, 1, "the number of features")
         names = feature_names(n, features)
         intercept = as_intercept(intercept)
+        kinds = features_of(features)
+        if kinds is not None:
+            box = [(kind.low, kind.high) for kind in kinds]
         if box is None:
             raise InvalidInput("box is None: give (low, high) for each feature, e.g. box=[(0, 10), (1, 7)]")
         try:
@@ -82,7 +91,13 @@ class Units:
                     feature=names[j],
                 )
             _check_room(names[j], float(low[j]), float(high[j]))
-        return cls(names, low, high, intercept)
+        steps = np.zeros(n) if kinds is None else np.array([kind.steps for kind in kinds], dtype=np.float64)
+        return cls(names, low, high, intercept, steps)
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """(low, high) of each feature."""
+        return tuple(zip(self.low.tolist(), self.high.tolist(), strict=True))
 
     @property
     def middle(self) -> Array:
@@ -101,11 +116,16 @@ class Units:
 
     def coded(self) -> Coded:
         """Return the box as a method sees it."""
-        return Coded(len(self.features), bool(self.intercept or self.middle.any()), self.centre, self.intercept)
+        level = bool(self.intercept or self.middle.any())
+        return Coded(len(self.features), level, self.centre, self.intercept, self.steps)
 
     def decode(self, Z: Array) -> Array:
-        """Return coded queries in the user's units, exactly inside the box."""
-        return np.clip(self.middle + self.half * Z, self.low, self.high)
+        """Return coded queries in the user's units, exactly inside the box and, where features count, whole."""
+        return self.allowed(self.middle + self.half * Z)
+
+    def allowed(self, X: Array) -> Array:
+        """Return the nearest queries that may be asked, in the user's units."""
+        return np.clip(np.where(self.steps > 0, np.rint(X), X), self.low, self.high)
 
     def reach(self) -> Array:
         """How far each feature can go from 0 in both directions; a feature that cannot is named."""
@@ -133,6 +153,9 @@ class Coded:
         The middle of the box, seen from x = 0.
     intercept : bool
         The user wants the constant at x = 0 reported.
+    steps : (n,) array, optional
+        How many steps lead from −1 to 1, each as wide as the others; 0 where any value is allowed, everywhere if left
+        out.
 
     Examples
     --------
@@ -144,10 +167,55 @@ class Coded:
     level: bool
     centre: Array
     intercept: bool = False
+    steps: Array | None = None
 
     def rows(self, Z: Array) -> Array:
         """Return what the answers to coded queries are linear in."""
         return np.concatenate([np.ones((len(Z), 1)), Z], axis=1) if self.level else Z
+
+    @property
+    def whole(self) -> Mask:
+        """Which features take steps, (n,)."""
+        return np.zeros(self.n, dtype=np.bool_) if self.steps is None else self.steps > 0
+
+    @property
+    def either(self) -> Mask:
+        """Which features have two values only, (n,): a yes or no."""
+        return np.zeros(self.n, dtype=np.bool_) if self.steps is None else self.steps == 1
+
+    @property
+    def inner(self) -> Index:
+        """The features that have values between their ends; a yes or no has none."""
+        return np.flatnonzero(~self.either)
+
+    def allowed(self, Z: Array, rng: np.random.Generator) -> Array:
+        """Return the nearest queries that may be asked; of two equally near values, either with probability 1/2.
+
+        So an entry whose law is symmetric keeps a symmetric law: its mean stays 0, whatever was asked before.
+
+        Examples
+        --------
+        >>> coded = Coded(3, True, np.zeros(3), steps=np.array([0.0, 3.0, 1.0]))
+        >>> coded.allowed(np.array([[0.2, 0.2, 0.2]]), np.random.default_rng(0)).round(3)
+        array([[0.2  , 0.333, 1.   ]])
+        """
+        if self.steps is None or not self.steps.any():
+            return Z
+        here = self.whole
+        steps = self.steps[here]
+        place = (Z[:, here] + 1) / 2 * steps
+        lower = np.floor(place)
+        up = (place - lower) + rng.uniform(-TIE, TIE, place.shape) > 0.5
+        Z = Z.copy()
+        Z[:, here] = np.clip((lower + up) / steps * 2 - 1, -1.0, 1.0)
+        return Z
+
+    def middle(self) -> Array:
+        """Return an allowed query as near to the middle as there is, (1, n)."""
+        if self.steps is None:
+            return np.zeros((1, self.n))
+        odd = self.steps % 2 == 1
+        return np.where(odd, 1 / np.maximum(self.steps, 1), 0.0)[None]
 
 
 def _check_room(name: str, low: float, high: float) -> None:
@@ -170,9 +238,11 @@ def as_intercept(intercept: Any) -> bool:
 
 
 def feature_names(n: int, features: Any) -> tuple[str, ...]:
-    """Return a name for each feature, x0, x1, … if none are given."""
+    """Return a name for each feature, x0, x1, … if none are given; features that say more have theirs."""
     if features is None:
         return tuple(f"x{j}" for j in range(n))
+    kinds = features_of(features)
+    features = features if kinds is None else [kind.name for kind in kinds]
     if isinstance(features, str) or not isinstance(features, Sequence):
         raise InvalidInput(f"features is {shown(features)}: give a list of {n} names", features=features)
     if len(features) != n:

@@ -87,6 +87,13 @@ def _boxed(entry: Entry, problem: Problem, units: Units, rng: np.random.Generato
     if entry.takes_box:
         method = _started(entry, problem, rng, box=units.coded())
         return in_units(method, units, units.half, units.middle)
+    if units.steps.any():
+        name = units.features[int(np.argmax(units.steps > 0))]
+        raise InvalidInput(
+            f"feature {name!r} has whole numbers only, and method {entry.name!r} asks between them: use "
+            "method='frugal', or ms.Number where any value can be asked",
+            feature=name,
+        )
     if units.intercept:
         raise InvalidInput(f"method {entry.name!r} has no intercept: use method='frugal', or leave intercept out")
     # The method also asks sums and differences of its queries: theirs is the edge of the box.

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_float, shown
 from mixsense.errors import InvalidInput, OracleError, Surplus
+from mixsense.features.kinds import Feature
 from mixsense.oracles.abilities import Keep, keep_none
 from mixsense.oracles.program import PATIENCE, Program
 from mixsense.oracles.queries import as_queries
@@ -44,8 +45,8 @@ class CommandOracle:
     answer : str
         Where the number is in the line that comes back; by default the line is the number, or an object
         ``{"id": …, "y": 3.5}``.
-    features : sequence of str, optional
-        Names of the query's entries, for "$features".
+    features : sequence of str, Number or Integer, optional
+        Names of the query's entries, for "$features"; an `Integer` is sent as a whole number.
     settle : float
         Seconds of silence that have to follow an answer before it counts. A program that repeats the id is not
         made to wait.
@@ -91,7 +92,7 @@ class CommandOracle:
         timeout: float = 30.0,
         body: Any = '{"id": "$id", "x": "$x"}',
         answer: str = "",
-        features: Sequence[str] | None = None,
+        features: Sequence[str | Feature] | None = None,
         settle: float = SETTLE,
     ) -> None:
         self._command = _as_command(command)

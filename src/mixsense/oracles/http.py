@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.checks import as_float, as_int
 from mixsense.errors import OracleError
+from mixsense.features.kinds import Feature
 from mixsense.oracles.abilities import Keep, keep_none
 from mixsense.oracles.at_once import at_once
 from mixsense.oracles.exchange import Exchange, Manners
@@ -42,8 +43,8 @@ class HTTPOracle:
     headers : mapping, optional
         Name → value; ``env:NAME`` stands for an environment variable, and secrets are taken from there only: in plain
         nothing but well-known harmless headers is taken.
-    features : sequence of str, optional
-        Names of the query's entries, for "$features".
+    features : sequence of str, Number or Integer, optional
+        Names of the query's entries, for "$features"; an `Integer` is sent as a whole number.
     rate, concurrency : float, int
         At most this many requests are sent in a second, retries included, and are out at a time.
     timeout : float
@@ -89,7 +90,7 @@ class HTTPOracle:
         body: Any = '{"x": "$x"}',
         answer: str = "y",
         headers: Mapping[str, str] | None = None,
-        features: Sequence[str] | None = None,
+        features: Sequence[str | Feature] | None = None,
         rate: float | None = None,
         concurrency: int = 8,
         timeout: float = 30.0,

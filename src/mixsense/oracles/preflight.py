@@ -15,6 +15,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.checks import as_int, generator
 from mixsense.errors import InvalidInput, OracleError
+from mixsense.features.kinds import features_of
 from mixsense.features.units import Units
 from mixsense.oracles.abilities import Callers
 from mixsense.oracles.answer_scales import OnTheLine, looks_like, on_the_line, straighten
@@ -70,6 +71,7 @@ def preflight(
     seed: Any = 0,
     block: int | Literal["auto"] = 1,
     scale: Any = None,
+    features: Sequence[Any] | None = None,
 ) -> Preflight:
     """Look at an oracle before it is asked.
 
@@ -88,6 +90,9 @@ def preflight(
         the preflight say how many, in `Preflight.block`.
     scale : Rating, Probability or dict, optional
         What an answer is, if it is no real number: what has to be linear is the value behind it.
+    features : sequence of Number or Integer, optional
+        What the inputs may be; the box follows from them. Whole numbers stay as they are along a line, so that no bend
+        in them is looked for.
 
     Returns
     -------
@@ -115,7 +120,7 @@ def preflight(
     ([], 281)
     """
     n = as_int("n", n, 1, "the length of a query")
-    units = Units.of(n, None, [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
+    units = Units.of(n, features_of(features), [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
     block = AUTO if block == AUTO else as_int("block", block, 1, "how many consecutive queries one caller is asked")
     look = _Look(oracle, units, generator(seed), block, scale_of(scale))
     try:
@@ -138,6 +143,7 @@ class _Look:
     ) -> None:
         self.oracle, self.units, self.rng, self.block, self.scale = oracle, units, rng, block, scale
         self.n = len(units.features)
+        self.real = units.steps == 0
         self.count = 0
         self.verdicts: list[Verdict] = []
 
@@ -156,7 +162,8 @@ class _Look:
         return answers
 
     def corners(self, count: int) -> Array:
-        return (1 - 2 * JITTER) * self.rng.choice([-1.0, 1.0], (count, self.n))
+        found: Array = np.where(self.real, 1 - 2 * JITTER, 1.0) * self.rng.choice([-1.0, 1.0], (count, self.n))
+        return found
 
     def run(self) -> None:
         self.ask(np.zeros((1, self.n)))
@@ -180,7 +187,7 @@ class _Look:
     def beside(self) -> tuple[Array, Array]:
         """Ask one query again and again, then queries on a tiny line beside it."""
         z = self.rng.uniform(-0.7, 0.7, self.n)
-        step = JITTER * self.rng.choice([-1.0, 1.0], self.n)
+        step = JITTER * self.rng.choice([-1.0, 1.0], self.n) * self.real
         again, beside = np.empty(0), np.empty(0)
         for stage in (1, 2):  # once more, and longer, if the first look leaves it open
             t = len(beside) + 1.0 + np.arange(stage * REPEATS)
@@ -215,7 +222,8 @@ class _Look:
         """Ask points on lines, in mixed order, the lines moved slightly at each pass; (lines, passes, stops)."""
         a, b = self.corners(LINES), self.corners(LINES)
         b[::2] = 0.0  # an odd function, such as a clipped one, bends between the centre and a corner
-        move = JITTER * self.rng.uniform(-1, 1, (2, LINES, PASSES, self.n))
+        b[:, ~self.real] = a[:, ~self.real]
+        move = JITTER * self.rng.uniform(-1, 1, (2, LINES, PASSES, self.n)) * self.real
         left, right = a[:, None] + move[0], b[:, None] + move[1]
         Z = np.stack([(1 - t) * left + t * right for t in STOPS], axis=2).reshape(-1, self.n)
         order = self.rng.permutation(len(Z))  # a drift of the endpoint must not look like a bend
@@ -243,13 +251,16 @@ class _Look:
         return False, spread_p
 
     def linear(self, lines: Array, seen: OnTheLine) -> None:
+        if not self.real.any():
+            return self.say("linear", NOTE, "not tested: there are whole numbers only")
         scale, advice = float(np.ptp(seen.values)), straighten(lines)
         blur = seen.blur + (FLAT * scale) ** 2  # errors that no repetition takes away
         p, bend, least = bend_test(seen.values, scale, blur)
         ends = max(float(np.mean(lines == edge)) for edge in (lines.min(), lines.max()))
+        fine = not seen.blur and self.scale is None and bool(self.real.all())  # whole numbers are alike along a line
         if seen.cut:
             self.say("linear", NOTE, f"not tested: {seen.cut:.0%} of the answers are at the ends of their scale")
-        elif ends > TOO_MANY_AT_AN_END and not seen.blur and self.scale is None:
+        elif ends > TOO_MANY_AT_AN_END and fine:
             edge = lines.max() if np.mean(lines == lines.max()) == ends else lines.min()
             text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, {advice}"
             self.say("linear", PROBLEM, text)
@@ -276,7 +287,7 @@ class _Look:
         Z = self.corners(PLACES)
 
         def visit(fresh: bool, cookies: bool) -> Array:
-            jitter = JITTER * self.rng.uniform(-1, 1, (VISITS, PLACES, self.n))
+            jitter = JITTER * self.rng.uniform(-1, 1, (VISITS, PLACES, self.n)) * self.real
             with oracle.caller(fresh=fresh, cookies=cookies) as caller:
                 return self.ask((Z + jitter).reshape(-1, self.n), 1, caller).reshape(VISITS, PLACES)
 

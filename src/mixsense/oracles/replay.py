@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,18 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array, Index
 from mixsense.checks import as_reals, one_line, shown, summed_up
 from mixsense.errors import InvalidInput, OracleError
+from mixsense.features.kinds import Feature
 from mixsense.oracles.queries import NEEDED, as_queries, entries
 from mixsense.oracles.record_file import as_asked
 from mixsense.rounds import (
     LARGEST_ANSWER,
     Asked,
+    Cases,
     Oracle,
     answered,
     as_sparse,
     handed_over,
+    in_cases,
     is_sparse,
     knows_groups,
     usable,
@@ -61,6 +64,7 @@ class ReplayOracle:
             raise InvalidInput(f"the record is {summed_up(record)}: {RECORD_HINT}")
         self._answers: dict[bytes, deque[tuple[float, int]]] = {}
         self._then = then
+        self._features: Sequence[Feature] | None = None
         self._linking = knows_groups(then)
         self._groups = 0  # numbers from here on have not been given
         self._renamed: dict[int, int] = {}  # groups of `then`: its numbers know nothing of the record's
@@ -96,6 +100,7 @@ class ReplayOracle:
     def asked(self, queries: ArrayLike, repeats: int, block: int = 1) -> Asked:
         """Answer each query `repeats` times, with the groups that the record has."""
         rows: Any = queries
+        self._features = rows.features if isinstance(rows, Cases) else None  # whoever answers the rest wants them, too
         X, repeats = (as_sparse(rows), repeats) if is_sparse(rows) else as_queries(rows, repeats)
         if not X.shape[0]:
             raise InvalidInput(f"queries have shape {X.shape}: {NEEDED}")
@@ -136,7 +141,7 @@ class ReplayOracle:
         """Ask `then`; what a failed call received answers the next one."""
         assert self._then is not None
         try:
-            return self._of_ours(answered(self._then, X, repeats, block, self._groups))
+            return self._of_ours(answered(in_cases(self._then, self._features), X, repeats, block, self._groups))
         except BaseException as error:
             self._take(X, usable(handed_over(error), X.shape[0], repeats))
             raise

@@ -13,6 +13,7 @@ from typing import Any
 from mixsense.arrays import Array
 from mixsense.checks import is_unicode, one_line
 from mixsense.errors import InvalidInput, OracleError
+from mixsense.features.kinds import Feature, case_of, features_of
 from mixsense.features.units import feature_names
 from mixsense.oracles.likely_secrets import ENV, check_plain
 from mixsense.oracles.queries import PLACEHOLDERS
@@ -33,8 +34,9 @@ class Body:
 
     Parameters
     ----------
-    template, features : str, dict or list; sequence of str, optional
-        JSON text, or the structure itself; names of the query's entries, in their order.
+    template, features : str, dict or list; sequence of str, Number or Integer, optional
+        JSON text, or the structure itself; names of the query's entries, in their order. An `Integer` is sent as a
+        whole number.
     secrets : Secrets, optional
         Where the values of the environment are kept: ``env:NAME`` in a text of the body stands for the environment
         variable NAME, filled in when the body is sent, and never shown. What looks like a secret in plain is refused.
@@ -52,9 +54,12 @@ class Body:
     mixsense.errors.InvalidInput: the body never sends 'sugar': add "$features.sugar", or send all with "$features"
     """
 
-    def __init__(self, template: Any, features: Sequence[str] | None = None, secrets: Secrets | None = None) -> None:
+    def __init__(
+        self, template: Any, features: Sequence[str | Feature] | None = None, secrets: Secrets | None = None
+    ) -> None:
         self._secrets = Secrets() if secrets is None else secrets
         self.features = None if features is None else feature_names(len(features), features)
+        self._kinds = features_of(features)
         if isinstance(template, (str, bytes)):
             template = _template(template)
         try:
@@ -96,6 +101,8 @@ class Body:
     def fill(self, x: Array, name: str | None = None) -> bytes:
         """Return the body for one query, (n,); `name` is its id, a fresh one if left out."""
         numbers = (x + 0.0).tolist()  # -0.0 is sent as 0.0
+        if self._kinds:
+            numbers = list(case_of(self._kinds, numbers).values())
         filled = self._filled(self._template, numbers, uuid.uuid4().hex if name is None else name)
         return json.dumps(filled, ensure_ascii=False).encode()
 

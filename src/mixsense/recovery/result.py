@@ -183,8 +183,8 @@ class Recovery:
 
         Parameters
         ----------
-        x : (q, n) or (n,) array_like, or data frame
-            The queries; of a data frame, the columns that are called as the coefficients.
+        x : (q, n) or (n,) array_like, data frame, dict or list of dicts
+            The queries; of a data frame, the columns that are called as the coefficients; of dicts, these names.
         level : float
             Probability of the intervals.
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.metrics import match_error
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
@@ -40,7 +42,60 @@ class Rival(NamedTuple):
         return np.stack([self.mean + self.delta / 2, self.mean - self.delta / 2])
 
 
-def rivals(data: Data, pair: Fit) -> list[Rival]:
+class Swap(NamedTuple):
+    """More than two models, of which two have exchanged where they differ."""
+
+    beta: Array
+    """(L, c), the models."""
+    delta: Array
+    """(c,), the difference of the two."""
+    weights: Array
+    """(L,), shares."""
+    sigma: float
+    """Noise of an answer."""
+    score: float
+    """Log-likelihood."""
+
+
+Reading = Rival | Swap
+"""What the answers may mean."""
+
+
+def swaps(data: Data, fit: Fit) -> list[Reading]:
+    """Return the readings of more than two models that the answers do not rule out, that with the highest score first.
+
+    Parameters
+    ----------
+    data : Data
+        Rows and answers.
+    fit : Fit
+        The models; of each two that differ in one or two columns, the differences are moved.
+    """
+    data = data._replace(scale=fit.scale)
+    found: list[Reading] = []
+    for a, b in combinations(range(fit.L), 2):
+        mean, delta = fit.beta[[a, b]].mean(axis=0), fit.beta[a] - fit.beta[b]
+        delta = np.where(np.abs(delta) > tuning.RIVAL_SUPPORTS[0] * np.abs(delta).max(), delta, 0.0)
+        if np.count_nonzero(delta) > 2:  # differences in more columns answer alike nowhere
+            continue
+        for moved in [delta, *moves(Rival(mean, delta, fit.weights, fit.sigma, 0.0))]:
+            beta = fit.beta.copy()
+            beta[a], beta[b] = mean + moved / 2, mean - moved / 2
+            found.append(_with_shares(data, beta, moved, fit))
+    return _alive(found)
+
+
+def _with_shares(data: Data, beta: Array, delta: Array, fit: Fit) -> Swap:
+    """Return a reading with shares of its own, which may lead by chance as those of the fit do."""
+    weights = fit.weights
+    for _ in range(tuning.RIVAL_STEPS):
+        seen = data.explained(beta, weights, fit.noise)
+        weights = np.maximum(one_a_group(seen.probability, data.group).mean(axis=0), tuning.LEAST_SHARE_IN_FIT)
+        weights = weights / weights.sum()
+    return Swap(beta, delta, weights, fit.sigma, float(seen.loglik.sum()))
+
+
+def rivals(data: Data, pair: Fit) -> list[Reading]:
     """Return the pairs that the answers do not rule out, that with the highest score first.
 
     Parameters
@@ -169,9 +224,9 @@ def _loglik(data: Data, rival: Rival) -> float:
     return float(data.explained(rival.beta, rival.weights, rival.sigma).loglik.sum())
 
 
-def _alive(found: Sequence[Rival]) -> list[Rival]:
+def _alive(found: Sequence[Reading]) -> list[Reading]:
     """Sort rivals by their scores; leave out those that are far behind, and those equal to a better one."""
-    kept: list[Rival] = []
+    kept: list[Reading] = []
     for rival in sorted(found, key=lambda rival: -rival.score):
         if kept and rival.score < kept[0].score - tuning.RIVAL_BEHIND:
             break
@@ -181,12 +236,21 @@ def _alive(found: Sequence[Rival]) -> list[Rival]:
 
 
 def distance(beta: Array, other: Array) -> float:
-    """Return the worst ℓ2 distance of two models from two others, in their better order."""
+    """Return the worst ℓ2 distance of models from others, in their best order."""
+    if len(beta) > 2:
+        return match_error(beta, other)
     ways = (np.linalg.norm(beta - other, axis=1).max(), np.linalg.norm(beta - other[::-1], axis=1).max())
     return float(min(ways))
 
 
-def distance_kept(found: Sequence[Rival], beta: Array, eta: float) -> float:
+def probabilities(found: Sequence[Reading]) -> Array:
+    """Return how probable each of several rivals is, by their scores."""
+    score = np.array([rival.score for rival in found])
+    share = np.exp(score - score.max(initial=-math.inf))
+    return np.asarray(share / max(float(share.sum()), 1e-300))
+
+
+def distance_kept(found: Sequence[Reading], beta: Array, eta: float) -> float:
     """Return the distance from a fit beyond which the rivals have a probability of at most η together.
 
     Examples
@@ -195,9 +259,7 @@ def distance_kept(found: Sequence[Rival], beta: Array, eta: float) -> float:
     >>> distance_kept([near, far], near.beta, 0.01), distance_kept([near, far], near.beta, 0.6)
     (2.0, 0.0)
     """
-    score = np.array([rival.score for rival in found])
-    share = np.exp(score - score.max())
-    share /= share.sum()
+    share = probabilities(found)
     apart = np.array([distance(rival.beta, beta) for rival in found])
     order = np.argsort(-apart, kind="stable")
     beyond = np.cumsum(share[order])

@@ -266,6 +266,9 @@ Taste: steps of a fifth, from less than anyone asks for to more than anyone miss
 HIDDEN_ODDS = 0.02
 """Two models further apart than is said have at most these odds against one.
 Taste: as in the prototype that it was tried with."""
+HIDDEN_SHARE = 0.8
+"""Two models that differ in a yes or no are tried with this share of one of them, too. Taste: never swept; with equal
+shares only, two with shares of .8 and .2 that were 1.5 σ apart passed for one."""
 HIDDEN_COLUMNS = 60
 """At most this many columns are tried, those that the squares of the residuals point to. Taste: never swept."""
 LEAST_HIDDEN_NOISE = 0.02

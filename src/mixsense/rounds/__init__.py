@@ -9,6 +9,7 @@ from mixsense.rounds.answers import (
     handed_over,
     usable,
 )
+from mixsense.rounds.cases import Cases, in_cases
 from mixsense.rounds.drive import CALLS_PER_ROUND, LARGEST_ROUND, Steps, run
 from mixsense.rounds.round import (
     Asked,
@@ -30,6 +31,7 @@ __all__ = [
     "LARGEST_ROUND",
     "TOO_MANY_AT_AN_END",
     "Asked",
+    "Cases",
     "GroupedOracle",
     "Method",
     "Oracle",
@@ -46,6 +48,7 @@ __all__ = [
     "dense",
     "for_oracle",
     "handed_over",
+    "in_cases",
     "is_exact",
     "is_sparse",
     "knows_groups",

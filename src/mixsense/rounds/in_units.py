@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
@@ -42,7 +40,7 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
             coded = method.send(asked)
         except StopIteration as stop:
             return back(stop.value)
-        x = np.clip(shift + scale * dense(coded.queries), units.low, units.high)  # clipped against rounding only
+        x = units.allowed(shift + scale * dense(coded.queries))  # against rounding only: the method knows the box
         estimate = coded.estimate
         best = None if estimate is None else (lambda now=estimate: back(now()))
         asked = yield replace(coded, queries=x, estimate=best)

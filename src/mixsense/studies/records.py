@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mixsense.arrays import Array
+from mixsense.features.kinds import Feature, case_of
 
 STATES = {
     "asking": "there are questions to hand out",
@@ -35,6 +36,8 @@ class Question:
         The number of the respondent that it was handed to; None if nobody said who asks.
     unit : int
         Questions of a round with the same number want one respondent.
+    features : tuple of Number or Integer, or None
+        What the entries of x may be, if that was said.
     """
 
     id: str
@@ -43,10 +46,17 @@ class Question:
     units: tuple[str, ...]
     group: int | None = None
     unit: int = 0
+    features: tuple[Feature, ...] | None = None
+
+    @property
+    def case(self) -> dict[str, float | int]:
+        """The entries of x by their names, as plain values: whole numbers where features count."""
+        x = self.x.tolist()
+        return case_of(self.features, x) if self.features else dict(zip(self.names, x, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return id and entries as plain values, for JSON."""
-        return {"id": self.id, "x": dict(zip(self.names, self.x.tolist(), strict=True))}
+        return {"id": self.id, "x": self.case}
 
     def __str__(self) -> str:
         parts = [

@@ -66,18 +66,27 @@ def draft_study(
         ends = _ends(ends, problem.scale)
     text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
     name = checked_name(name)
-    check_titles(problem.features, problem.intercept)
+    check_titles(problem.names, problem.intercept)
     first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking: dict[str, Any] = {
-        "units": checked_units(units, n),
+        "units": checked_units(_units(units, problem), n),
         "range": ends,
         "lease": checked_lease(lease),
     }
     if notes is not None:
         asking["notes"] = checked_notes(notes)
     return Draft(name, problem, text, json.dumps(asking), first)
+
+
+def _units(units: Any, problem: Problem) -> Any:
+    """Return the units of the features, which these may say themselves."""
+    if not problem.kinds:
+        return units
+    if units is not None:
+        raise InvalidInput("units are given, and features that say theirs: give ms.Number(name, low, high, unit)")
+    return [feature.unit or "" for feature in problem.kinds]
 
 
 def _ends(given: tuple[float, float] | None, scale: Rating | Probability) -> tuple[float, float]:
@@ -115,7 +124,7 @@ def create_study(
         As for `recover`: gamma, k, sigma, eta, method, models, weights, max_queries, seed, features, box, intercept,
         scale, block, promise, and what the method takes besides.
     units : sequence of str, optional
-        The unit of each feature, to be shown with the questions.
+        The unit of each feature, to be shown with the questions; features that are `Number` or `Integer` have theirs.
     answer_range : pair of float, optional
         Smallest and largest possible answer, such as (1, 7). Others are refused, and answers at an end count as that
         or beyond, unless `scale` says otherwise: "real" takes them for numbers.

@@ -17,7 +17,7 @@ from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.oracles.abilities import Watchful
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
-from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, carry, knows_groups, usable
+from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, carry, in_cases, knows_groups, usable
 from mixsense.studies.records import Question
 from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import Study
@@ -113,7 +113,8 @@ class _Dispatcher:
         batch: int,
         hook: ProgressHook | None,
     ) -> None:
-        self._study, self._oracle, self._pool, self._hook = study, oracle, pool, hook
+        self._study, self._pool, self._hook = study, pool, hook
+        self._oracle = in_cases(oracle, study.features)
         self._workers, self._batch = workers, batch
         self._block = int(study.problem.get("block", 1))
         self._calls: dict[Future[Asked], list[Question]] = {}

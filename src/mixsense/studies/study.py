@@ -54,6 +54,8 @@ class Study:
             problem = stored_problem(json.loads(row.problem))
             asking = stored_asking(json.loads(row.asking), problem.n)
             self.names = feature_names(problem.n, problem.features)
+            self.features = problem.kinds
+            """What the features may be, if that was said; None if they have names only."""
         self._storage = Storage(self._access, problem.n)
         turns = Turns(self._access, problem.max_queries)
         self._questions = Questions(self._access, turns, problem.n, problem.max_queries)
@@ -136,7 +138,8 @@ class Study:
             tickets = self._questions.hand_out(wanted, _minutes(), self.lease / 60)
             if tickets is not None:
                 return [
-                    Question(self.id_of(t.name), t.x, self.names, self.units, group=group, unit=t.unit) for t in tickets
+                    Question(self.id_of(t.name), t.x, self.names, self.units, group, t.unit, self.features)
+                    for t in tickets
                 ]
             self._go_on(patient)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,16 +17,20 @@ from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.hidden import Hidden, hidden_difference
 from mixsense.regression.one_step import one_step
-from mixsense.regression.rivals import Rival, distance_kept, rivals
+from mixsense.regression.rivals import Reading, rivals, swaps
 
 
-def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: int = 0) -> float:
+def error_bound(
+    answers: Answers, candidates: Candidates, setup: Setup, box: Box | None = None, looks: int = 0
+) -> float:
     """Return a bound on the error of the worst model that holds with probability 1 − η, as the promise says.
 
     Parameters
     ----------
     answers, candidates, setup
         All answers, the fits to them, and what was known before.
+    box : Box, optional
+        Where queries stay.
     looks : int
         How often the bound was near γ before: each time it might have been wrong.
     """
@@ -43,19 +46,20 @@ def error_bound(answers: Answers, candidates: Candidates, setup: Setup, looks: i
         bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
     if winner is candidates.several:
         return bound
-    hidden = hidden_in_one(answers, candidates, setup)
+    hidden = hidden_in_one(answers, candidates, setup, box)
     # Levels that differ by less look like one level with more noise: no number of answers that anyone has tells them
     # apart, and the result says so.
     level = hidden.level if hidden.level > tuning.LEVELS_SEEN * winner.sigma else 0.0
-    return math.hypot(bound, max(hidden.feature, level))
+    return math.hypot(bound, max(hidden.inner, level))  # `doubts` has what a yes or no may hide
 
 
-def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup) -> Hidden:
+def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> Hidden:
     """Return how far one model may be from two that were not seen."""
     if setup.models == 1:  # the user says so
-        return Hidden(0.0, 0.0)
+        return Hidden(0.0, 0.0, 0.0)
     sigma = None if setup.free_sigma else setup.sigma
-    return hidden_difference(answers.data, candidates.one, sigma, setup.level)
+    either = None if box is None else box.coded.either
+    return hidden_difference(answers.data, candidates.one, sigma, setup.level, either)
 
 
 def unlabelled(answers: Answers, fit: Fit) -> float:
@@ -65,16 +69,11 @@ def unlabelled(answers: Answers, fit: Fit) -> float:
     return float((1 - (P * P).sum(axis=1)).mean()) / guess
 
 
-def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list[Rival]:
-    """Return the pairs of models that the answers do not rule out, where corners were asked and two models found."""
+def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list[Reading]:
+    """Return the models that the answers do not rule out, where corners were asked and several models found."""
     winner = candidates.winner
-    if box is None or box.design == "gaussian" or winner.L != 2:
+    if box is None or not box.corners or winner.L == 1:
         return []
+    if winner.L > 2:
+        return swaps(answers.data, winner) if box.coded.either.any() else []
     return rivals(answers.data, winner)
-
-
-def with_rivals(bound: float, alive: Sequence[Rival], candidates: Candidates, eta: float) -> float:
-    """Return the bound, or the distance of the farthest rival that is too probable to be left out."""
-    if not alive:
-        return bound
-    return max(bound, distance_kept(alive, candidates.winner.beta, eta / tuning.RIVALS_SHARE_OF_ETA))

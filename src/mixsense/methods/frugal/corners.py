@@ -37,27 +37,34 @@ class Box:
         if self.design not in DESIGNS:
             raise InvalidInput(f"design is {self.design!r}: give 'corners' or 'gaussian'", design=self.design)
 
+    @property
+    def corners(self) -> bool:
+        """Whether the queries are corners, or nearly: models that differ elsewhere may answer alike there."""
+        return self.design == "corners" or bool(self.coded.either.any())
+
     def draw(self, q: int, rng: np.random.Generator) -> Array:
         """Draw q queries without steering."""
         if self.design == "gaussian":
-            return gaussian(q, self.coded.n, rng, limit=GAUSSIAN_EDGE) / GAUSSIAN_EDGE
+            return self.coded.allowed(gaussian(q, self.coded.n, rng, limit=GAUSSIAN_EDGE) / GAUSSIAN_EDGE, rng)
         return rng.choice([-1.0, 1.0], (q, self.coded.n))
 
     def anywhere(self, q: int, rng: np.random.Generator) -> Array:
         """Draw q queries uniformly, a little away from the edges."""
-        return rng.uniform(-tuning.FROM_THE_EDGE, tuning.FROM_THE_EDGE, (q, self.coded.n))
+        return self.coded.allowed(rng.uniform(-tuning.FROM_THE_EDGE, tuning.FROM_THE_EDGE, (q, self.coded.n)), rng)
 
     def with_inner_points(self, Z: Array, rng: np.random.Generator) -> Array:
         """Move entries of corners inside: corners alone tell neither which feature it is, nor whether answers bend.
 
-        Each entry may be anywhere in its range with some probability; some corners have one in the middle.
+        Each entry may be anywhere in its range with some probability; some corners have one in the middle. A yes or no
+        stays what it is.
         """
-        if self.design == "gaussian":
+        inner = self.coded.inner
+        if self.design == "gaussian" or not len(inner):
             return Z
-        Z = _with_some_inside(Z, rng)
+        Z = self._with_some_inside(Z, rng)
         here = np.flatnonzero(rng.random(len(Z)) < tuning.MIDDLE_SHARE)
-        Z[here, rng.integers(self.coded.n, size=len(here))] = 0.0
-        return Z
+        Z[here, inner[rng.integers(len(inner), size=len(here))]] = 0.0
+        return self.coded.allowed(Z, rng)
 
     def with_holes(self, Z: Array, rng: np.random.Generator) -> Array:
         """Move half of the entries of half of the corners to the middle.
@@ -67,9 +74,15 @@ class Box:
         """
         if self.design == "gaussian":
             return Z
-        Z = _with_some_inside(Z, rng)
+        Z = self._with_some_inside(Z, rng)
         holes = (rng.random(len(Z)) < tuning.HOLES_SHARE)[:, None] & (rng.random(Z.shape) < tuning.HOLES_SHARE)
-        Z[holes] = 0.0
+        Z[holes & ~self.coded.either] = 0.0
+        return self.coded.allowed(Z, rng)
+
+    def _with_some_inside(self, Z: Array, rng: np.random.Generator) -> Array:
+        inside = (rng.random(Z.shape) < tuning.INSIDE_SHARE) & ~self.coded.either
+        number = int(inside.sum())
+        Z[inside] = rng.uniform(*tuning.INSIDE_RANGE, number) * rng.choice([-1.0, 1.0], number)
         return Z
 
     def steer(self, q: int, fit: Fit, rng: np.random.Generator, block: int = 1) -> Array:
@@ -107,13 +120,6 @@ class Box:
         trial = self.draw(tuning.TRIAL_CORNERS, rng)
         left = [_uncertainty(flip(trial, slope, offset, reach, rng), slope, offset, sigma, block) for reach in reaches]
         return flip(Z, slope, offset, reaches[int(np.argmin(left))], rng)
-
-
-def _with_some_inside(Z: Array, rng: np.random.Generator) -> Array:
-    inside = rng.random(Z.shape) < tuning.INSIDE_SHARE
-    number = int(inside.sum())
-    Z[inside] = rng.uniform(*tuning.INSIDE_RANGE, number) * rng.choice([-1.0, 1.0], number)
-    return Z
 
 
 def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Generator) -> Array:

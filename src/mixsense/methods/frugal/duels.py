@@ -9,10 +9,10 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.corners import Box
-from mixsense.regression.rivals import Rival
+from mixsense.regression.rivals import Reading
 
 
-def duels(q: int, box: Box, rivals: Sequence[Rival], rng: np.random.Generator) -> Array:
+def duels(q: int, box: Box, rivals: Sequence[Reading], rng: np.random.Generator) -> Array:
     """Draw q corners with one or two entries in the middle, those where the rivals' answers differ most.
 
     Parameters
@@ -21,27 +21,32 @@ def duels(q: int, box: Box, rivals: Sequence[Rival], rng: np.random.Generator) -
         How many.
     box : Box
         Where queries stay.
-    rivals : sequence of Rival
+    rivals : sequence of Rival or Swap
         Pairs that are alive, the best first.
     rng : Generator
         Draws the corners.
     """
-    n, many = box.coded.n, tuning.DRAWS_FOR_A_DUEL * q
-    Z = box.draw(many, rng)
-    rows = np.arange(many)
-    for times in range(min(2, n)):
-        middle = rng.integers(n, size=many)
-        here = rng.random(many) < (1.0 if times == 0 else 0.5)
-        Z[rows[here], middle[here]] = 0.0
+    Z = candidates_for_duels(tuning.DRAWS_FOR_A_DUEL * q, box, rng)
     first, *others = rivals[: tuning.RIVALS_IN_DUELS]
-    worth = np.zeros(many)
+    worth = np.zeros(len(Z))
     for other in others:
         weight = np.exp(0.5 * (other.score - first.score))
-        worth += weight * _told_apart(box.coded.rows(Z), first, other)
+        worth += weight * told_apart(box.coded.rows(Z), first, other)
     return Z[np.argsort(-worth, kind="stable")[:q]]
 
 
-def _told_apart(X: Array, one: Rival, other: Rival) -> Array:
+def candidates_for_duels(many: int, box: Box, rng: np.random.Generator) -> Array:
+    """Draw corners with one or two entries in the middle, as far as features have one."""
+    Z = box.draw(many, rng)
+    rows, inner = np.arange(many), box.coded.inner
+    for times in range(min(2, len(inner))):
+        middle = inner[rng.integers(len(inner), size=many)]
+        here = rng.random(many) < (1.0 if times == 0 else 0.5)
+        Z[rows[here], middle[here]] = 0.0
+    return box.coded.allowed(Z, rng)
+
+
+def told_apart(X: Array, one: Reading, other: Reading) -> Array:
     """Return the symmetric Kullback–Leibler divergence of the answers to each row under two pairs, (q,)."""
     means = np.hstack([X @ one.beta.T, X @ other.beta.T])
     sigma = min(one.sigma, other.sigma)
@@ -52,7 +57,7 @@ def _told_apart(X: Array, one: Rival, other: Rival) -> Array:
     return total
 
 
-def _density(X: Array, y: Array, rival: Rival) -> Array:
+def _density(X: Array, y: Array, rival: Reading) -> Array:
     z = (y[:, :, None] - (X @ rival.beta.T)[:, None]) / rival.sigma
     found: Array = (np.exp(-0.5 * z * z) @ rival.weights) / rival.sigma + 1e-300
     return found

@@ -11,9 +11,10 @@ import numpy as np
 
 from mixsense.errors import InvalidInput
 from mixsense.features.units import Coded
+from mixsense.methods.design import zero
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound, rivals_of, with_rivals
+from mixsense.methods.frugal.certificate import error_bound, rivals_of
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
@@ -85,7 +86,7 @@ def frugal(
     room = int(min(budget, 8 * first))  # it grows if that is not enough
     answers = Answers(columns, room, box.rows if box else lambda X: X, problem.scale, problem.block)
 
-    setup = yield from set_up(problem, answers, budget, columns)
+    setup = yield from set_up(problem, answers, budget, columns, zero(n) if box is None else box.middle())
     found = yield from exact(problem, answers, setup, inside, rng, budget)
     if found is not None:
         return found
@@ -95,10 +96,10 @@ def frugal(
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(with_repeats(queries), label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
-        setup = replace(with_nominal_noise(setup, answers.data), alike=box is not None and design == "corners")
+        setup = replace(with_nominal_noise(setup, answers.data), alike=inside is not None and inside.corners)
 
     surprises, auto = Surprises(), setup.models is None
-    report = Report(answers, setup, inside, problem.names)
+    report = Report(answers, setup, inside, problem.names, gamma)
     # From here on, a run that cannot reach its precision is ended.
     look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
@@ -106,23 +107,25 @@ def frugal(
     while True:
         settled, left = candidates.settled(answers.N, enough, setup.alike), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
-        bound = error_bound(answers, candidates, setup, looks) if settled and wanted else math.inf
-        alive = rivals_of(answers, candidates, inside) if bound <= (gamma or sys.float_info.max) else []
-        bound = with_rivals(bound, alive, candidates, setup.eta)
+        bound = error_bound(answers, candidates, setup, inside, looks) if settled and wanted else math.inf
+        near = bound <= (gamma or sys.float_info.max)
+        alive = rivals_of(answers, candidates, inside) if near else []
+        bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         reached = gamma is not None and bound <= gamma and answers.N >= report.least
-        if (reached or left <= 0 or answers.N >= look) and not candidates.tried_more:
+        ends = reached or left <= 0 or (stuck is not None and answers.N >= report.least)
+        if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
             again = NEW_STARTS if candidates.models > 2 else 0
             candidates = renew(candidates, answers.data, setup, rng, again, more=True)
             continue
         report.add_stage(candidates, bound)
         looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong
-        if left <= 0 or reached:
-            return report.recovery(candidates, bound, reached, alive)
+        if ends:
+            return report.recovery(candidates, bound, reached, alive, doubt=stuck)
         if answers.N >= look:
             look = tuning.INTERIM_GROWTH * answers.N
             if surely_failed(checks := report.checks(candidates)):
-                return report.recovery(candidates, bound, reached, alive, checks)
+                return report.recovery(candidates, bound, reached, alive, checks, stuck)
 
         doubt, q = surprises.doubt, next_size(answers.N, left, bound, gamma, report.least)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, loudest)

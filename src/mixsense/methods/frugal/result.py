@@ -11,8 +11,9 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound, hidden_in_one, rivals_of, with_rivals
+from mixsense.methods.frugal.certificate import error_bound, hidden_in_one, rivals_of
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.doubts import Doubts, doubts
 from mixsense.methods.frugal.model_checks import (
     Check,
     check_model,
@@ -29,7 +30,7 @@ from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
-from mixsense.regression.rivals import Rival
+from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
 from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
@@ -48,10 +49,19 @@ class Report:
         Where queries stay.
     names : sequence of str, optional
         What the features are called.
+    gamma : float, optional
+        The precision that was asked for.
     """
 
-    def __init__(self, answers: Answers, setup: Setup, inside: Box | None, names: Sequence[str] | None = None) -> None:
-        self.answers, self.setup, self.inside, self.names = answers, setup, inside, names
+    def __init__(
+        self,
+        answers: Answers,
+        setup: Setup,
+        inside: Box | None,
+        names: Sequence[str] | None = None,
+        gamma: float | None = None,
+    ) -> None:
+        self.answers, self.setup, self.inside, self.names, self.gamma = answers, setup, inside, names, gamma
         self.box = None if inside is None else inside.coded
         self.least = 0 if inside is None else least_answers(inside.coded.n)
         self.stages: list[dict[str, Any]] = []
@@ -73,11 +83,14 @@ class Report:
         """Return a result for a run that has to end here, without a promise that was asked for."""
         if not settled:
             return self.recovery(candidates, math.inf, reached=False)
-        bound, alive = error_bound(self.answers, candidates, self.setup), self._rivals(candidates)
-        return self.recovery(candidates, with_rivals(bound, alive, candidates, self.setup.eta), False, alive)
+        bound = error_bound(self.answers, candidates, self.setup, self.inside)
+        alive = rivals_of(self.answers, candidates, self.inside)
+        bound, doubt = self.doubts(candidates, bound, alive)
+        return self.recovery(candidates, bound, False, alive, doubt=doubt)
 
-    def _rivals(self, candidates: Candidates) -> list[Rival]:
-        return rivals_of(self.answers, candidates, self.inside)
+    def doubts(self, candidates: Candidates, bound: float, alive: Sequence[Reading]) -> Doubts:
+        """Return the bound with what else the answers may mean, and what more of them would not tell."""
+        return doubts(bound, alive, self.answers, candidates, self.setup, self.inside, self.gamma, self.names)
 
     def checks(self, candidates: Candidates) -> list[Check]:
         """Hold the fit against all answers in every way that has a name; one of exact answers in a few ways only."""
@@ -103,8 +116,9 @@ class Report:
         candidates: Candidates,
         bound: float,
         reached: bool,
-        alive: Sequence[Rival] = (),
+        alive: Sequence[Reading] = (),
         checks: Sequence[Check] | None = None,
+        doubt: str | None = None,
     ) -> Recovery:
         """Say what was found, and whether the answers support it.
 
@@ -116,17 +130,19 @@ class Report:
             Bound on the error; infinite while the number of models is not settled.
         reached : bool
             The bound is within the precision that was asked for.
-        alive : sequence of Rival
-            Other pairs of models that the answers do not rule out.
+        alive : sequence of Rival or Swap
+            Other models that the answers do not rule out.
         checks : sequence of Check, optional
             Of the model, if they were made already. Without an error bound none are needed.
+        doubt : str, optional
+            What no number of such answers tells.
         """
         setup, winner, box = self.setup, candidates.winner, self.box
         one = winner is candidates.one
         shown = [0] * (setup.models or 1) if one else order_of_models(winner, setup)
         if checks is None:
             checks = self.checks(candidates) if math.isfinite(bound) else []
-        warnings = self._warnings(candidates, checks)
+        warnings = self._warnings(candidates, checks) + ([doubt] if doubt else [])
         single = one and math.isfinite(bound) and self.answers.N >= self.least
         winner = without_nominal_noise(winner, self.answers.data, setup)
         n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
@@ -182,7 +198,7 @@ class Report:
 
     def _hidden(self, candidates: Candidates) -> dict[str, Any]:
         """Say which differences of two models would not have been seen."""
-        found = hidden_in_one(self.answers, candidates, self.setup)
+        found = hidden_in_one(self.answers, candidates, self.setup, self.inside)
         if not max(found):
             return {}
         parts = [f"in one feature by less than {2 * found.feature:.2g}"] if found.feature else []
@@ -190,14 +206,12 @@ class Report:
         note = f"two models that differ {', or '.join(parts)}, and answer equally often, would look like this one"
         return {"hidden": {"feature": 2 * found.feature, "level": 2 * found.level}, "notes": [note]}
 
-    def _told(self, alive: Sequence[Rival]) -> list[dict[str, Any]]:
+    def _told(self, alive: Sequence[Reading]) -> list[dict[str, Any]]:
         """Tell how probable each pair is that is alive, and in which features its models differ; −1 is the level."""
-        score = np.array([rival.score for rival in alive])
-        share = np.exp(score - score.max(initial=-math.inf))
         first = 1 if self.box is not None and self.box.level else 0
         return [
-            {"probability": float(p), "differ_in": (np.flatnonzero(rival.delta) - first).tolist()}
-            for rival, p in zip(alive, share / max(float(share.sum()), 1e-300), strict=True)
+            {"probability": p, "differ_in": (np.flatnonzero(rival.delta) - first).tolist()}
+            for rival, p in zip(alive, probabilities(alive).tolist(), strict=True)
         ]
 
     def _diagnostics(self, candidates: Candidates, checks: Sequence[Check], warnings: list[str]) -> dict[str, Any]:

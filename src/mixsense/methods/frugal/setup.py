@@ -40,18 +40,20 @@ class Setup(Expected):
     """The answers have no noise; a nominal one is worked with."""
 
 
-def set_up(problem: Problem, answers: Answers, budget: int, columns: int) -> Method[Setup]:
+def set_up(problem: Problem, answers: Answers, budget: int, columns: int, middle: Array) -> Method[Setup]:
     """Settle noise and shares; x = 0 is asked if the noise is unknown.
 
     Where each model has a level, the answers to one query are not pure noise: σ is what remains around two means.
+    `middle` is the query (1, n) that is asked then.
     """
     n, offset = problem.n, 0.0
     sigma = 1.0 if problem.sigma is None else problem.sigma
     # A budget of a few answers leaves none to measure the noise: then the fit has to find it from 1.0.
     count = noise_batch(budget) if problem.sigma is None else 0
     if count and columns > n:
-        middle = Queries.alone(np.repeat(zero(n), count, axis=0))
-        asked = yield from answers.ask(middle, "noise: the middle of the box", None)
+        asked = yield from answers.ask(
+            Queries.alone(np.repeat(middle, count, axis=0)), "noise: the middle of the box", None
+        )
         sigma = spread_around_two(asked.y)
     elif count:
         nothing = Queries.alone(np.repeat(zero(n), count, axis=0))

@@ -200,6 +200,17 @@ POINTS_OF_AN_ANSWER = 60
 RIVALS_SHARE_OF_ETA = 5
 """Rivals beyond the bound have together a probability of at most η divided by this.
 Taste: never swept; as in the prototype that the rivals were tried with."""
+FURTHER = 4.0
+"""Readings of the answers that this many times as many more would not tell apart end a run. Taste: never swept."""
+LEAD_OF_CHANCE = 3.0
+"""Of several readings that only unequal shares tell apart, one leads by fewer nats than this by chance.
+Derived: with equal shares 2 N (w − 1/2)² is half of χ² for each; the largest of 12 is beyond 3 in one of six
+looks, and then the run goes on to the next one."""
+READINGS_TOLD = 6
+"""A warning lists at most this many readings, or features. Taste: never swept."""
+DIFFERENCE_TOLD = 0.1
+"""A warning names the features whose difference is at least this share of the largest. Taste: as where the search for
+rivals begins."""
 TRIAL_CORNERS = 400
 """This many corners are drawn to see how much a separation tells. Taste: never swept."""
 

@@ -1,0 +1,184 @@
+"""What a query is made of: numbers from a range, and whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from mixsense.checks import as_float, as_int, shown
+from mixsense.errors import InvalidInput
+
+MOST_WHOLE = 2**53
+"""Larger whole numbers are no floats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A feature that may have any value of a range.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    low, high : float
+        Its range: no query leaves it.
+    unit : str, optional
+        What it is measured in, shown with the questions of a study.
+
+    Examples
+    --------
+    >>> import mixsense as ms
+    >>> ms.Number("strength", 4, 16, "g/l").sent(6.5)
+    6.5
+    """
+
+    name: str
+    low: float
+    high: float
+    unit: str | None = None
+
+    kind: ClassVar[str] = "number"
+
+    def __post_init__(self) -> None:
+        _check_texts(self.name, self.unit)
+        for end in ("low", "high"):
+            hint = f"the range of feature {self.name!r} is low and high, two numbers"
+            object.__setattr__(self, end, as_float(end, getattr(self, end), hint))
+        _check_order(self)
+
+    @property
+    def steps(self) -> int:
+        """How many steps lead from low to high; 0 where any value is allowed."""
+        return 0
+
+    def sent(self, x: float) -> float:
+        """Return a value as it is sent to an oracle, and written in JSON."""
+        return float(x) + 0.0  # -0.0 is 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; `features_of` reads them."""
+        return _as_dict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A feature that counts: each whole number of a range, so that 0 to 1 is a yes or no.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    low, high : int
+        Its smallest and its largest value.
+    unit : str, optional
+        What is counted, shown with the questions of a study.
+
+    Examples
+    --------
+    >>> import mixsense as ms
+    >>> ms.Integer("pieces of sugar", 0, 3).sent(2.0), ms.Integer("milk", 0, 1).steps
+    (2, 1)
+    """
+
+    name: str
+    low: int
+    high: int
+    unit: str | None = None
+
+    kind: ClassVar[str] = "integer"
+
+    def __post_init__(self) -> None:
+        _check_texts(self.name, self.unit)
+        for end in ("low", "high"):
+            hint = f"the range of feature {self.name!r} is low and high, two whole numbers; 0 and 1 for no and yes"
+            object.__setattr__(self, end, as_int(end, getattr(self, end), -MOST_WHOLE, hint, MOST_WHOLE))
+        _check_order(self)
+
+    @property
+    def steps(self) -> int:
+        """How many steps lead from low to high."""
+        return self.high - self.low
+
+    def sent(self, x: float) -> int:
+        """Return a value as it is sent to an oracle, and written in JSON."""
+        return round(x)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; `features_of` reads them."""
+        return _as_dict(self)
+
+
+Feature = Number | Integer
+KINDS: dict[str, Callable[..., Feature]] = {"number": Number, "integer": Integer}
+"""Every kind of feature by its name, as files have it."""
+HINT = 'give {"name": …, "kind": "number" or "integer", "range": [low, high]}, and a unit if wanted'
+
+
+def features_of(features: Any) -> tuple[Feature, ...] | None:
+    """Return features that say what their values may be, of objects or plain values; None where there are names only.
+
+    Examples
+    --------
+    >>> features_of([Number("strength", 4, 16), {"name": "milk", "kind": "integer", "range": [0, 1]}])
+    (Number(name='strength', low=4.0, high=16.0, unit=None), Integer(name='milk', low=0, high=1, unit=None))
+    >>> features_of(["strength", "milk"]) is None
+    True
+    """
+    if isinstance(features, str) or not isinstance(features, Sequence):
+        return None
+    telling = [isinstance(feature, (Number, Integer, Mapping)) for feature in features]
+    if not any(telling):
+        return None
+    if not all(telling):
+        other = features[telling.index(False)]
+        raise InvalidInput(
+            f"a feature is {shown(other)}, others say their range: give each as ms.Number(name, low, high) or "
+            "ms.Integer(name, low, high), or all as names, and box"
+        )
+    return tuple(_feature(feature) for feature in features)
+
+
+def case_of(features: Sequence[Feature], values: Sequence[float]) -> dict[str, float | int]:
+    """Return a query as a dict, name to value as it is sent.
+
+    Examples
+    --------
+    >>> case_of([Number("strength", 4, 16), Integer("milk", 0, 1)], [6.5, 1.0])
+    {'strength': 6.5, 'milk': 1}
+    """
+    return {feature.name: feature.sent(value) for feature, value in zip(features, values, strict=True)}
+
+
+def _feature(given: Any) -> Feature:
+    if not isinstance(given, Mapping):
+        found: Feature = given
+        return found
+    ends = given.get("range")
+    known = {*given} <= {"name", "kind", "range", "unit"} and "name" in given
+    if not known or isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
+        raise InvalidInput(f"a feature is {shown(given)}: {HINT}", feature=given)
+    kind = given.get("kind", Number.kind)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidInput(f"the kind of feature {shown(given['name'])} is {shown(kind)}: {HINT}", feature=given)
+    return KINDS[kind](given["name"], *ends, given.get("unit"))
+
+
+def _as_dict(feature: Feature) -> dict[str, Any]:
+    plain = {"name": feature.name, "kind": feature.kind, "range": [feature.low, feature.high]}
+    return plain if feature.unit is None else {**plain, "unit": feature.unit}
+
+
+def _check_texts(name: Any, unit: Any) -> None:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise InvalidInput(f"a feature's name is {shown(name)}: give printable text")
+    if unit is not None and (not isinstance(unit, str) or not unit.isprintable()):
+        raise InvalidInput(f"the unit of feature {name!r} is {shown(unit)}: give printable text, or None")
+
+
+def _check_order(feature: Feature) -> None:
+    if not feature.low < feature.high:
+        raise InvalidInput(
+            f"the range of feature {feature.name!r} is ({feature.low:g}, {feature.high:g}): low must be below high",
+            feature=feature.name,
+        )

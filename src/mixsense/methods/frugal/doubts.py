@@ -1,0 +1,163 @@
+"""Readings of the answers that no query tells apart: where more answers do not help, a run ends and says what would.
+
+A yes or no has no value in between. Two models that differ in one such feature, and answer equally often, give the same
+answers as two that differ in another one, or in their levels, whatever is asked; and two whose differences are
+exchanged between two of them do. Only answers that are known to come from one respondent tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mixsense.arrays import Array
+from mixsense.methods.frugal import tuning
+from mixsense.methods.frugal.answers import Answers
+from mixsense.methods.frugal.certificate import hidden_in_one
+from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.duels import candidates_for_duels, told_apart
+from mixsense.methods.frugal.setup import Setup
+from mixsense.regression.candidates import Candidates
+from mixsense.regression.rivals import Reading, Swap, distance, distance_kept, moves, probabilities
+
+REMEDY = (
+    "let each respondent answer several questions (block=2 or more), or give such a feature values in between "
+    "(ms.Number, or a wider ms.Integer)"
+)
+"""What tells readings apart that no single answer does."""
+
+
+class Doubts(NamedTuple):
+    """What else the answers may mean."""
+
+    bound: float
+    """The error bound with it."""
+    text: str | None
+    """What more answers of this kind will not tell, and what would; None if they will."""
+
+
+def doubts(
+    bound: float,
+    alive: Sequence[Reading],
+    answers: Answers,
+    candidates: Candidates,
+    setup: Setup,
+    box: Box | None,
+    gamma: float | None,
+    names: Sequence[str] | None = None,
+) -> Doubts:
+    """Put what else the answers may mean into the error bound, and say whether more of them would tell.
+
+    Parameters
+    ----------
+    bound : float
+        Error bound of the fit by itself.
+    alive : sequence of Rival or Swap
+        Other models that the answers do not rule out, the best first.
+    answers, candidates, setup, box
+        All answers, the fits to them, what was known before, and where queries stay.
+    gamma : float or None
+        The precision that is asked for.
+    names : sequence of str, optional
+        What the features are called.
+    """
+    if box is None or not math.isfinite(bound):
+        return Doubts(bound, None)
+    wanted, names = bound if gamma is None else gamma, names or [f"x{j}" for j in range(box.coded.n)]
+    if candidates.winner is candidates.one:
+        return _one_or_two(bound, answers, candidates, setup, box, gamma, names)
+    if not alive:
+        return Doubts(bound, None)
+    kept = distance_kept(alive, candidates.winner.beta, setup.eta / tuning.RIVALS_SHARE_OF_ETA)
+    if not box.coded.either.any():  # every query has values in between: more of them tell
+        return Doubts(max(bound, kept), None)
+    bound = math.hypot(bound, kept)  # a rival that nothing tells apart has an error of its own
+    alike = _alike(alive, answers, box, wanted, setup.eta) if bound > wanted else []
+    if not alike:
+        return Doubts(bound, None)
+    first = 1 if setup.level else 0
+    ways = [_difference(rival, alike[-1 if rival is alike[0] else 0], names, first) for rival in alike]
+    ways = list(dict.fromkeys(ways))
+    told = ", or ".join(ways[: tuning.READINGS_TOLD] + ["…"] * (len(ways) > tuning.READINGS_TOLD))
+    which = "the models" if len(candidates.winner.beta) == 2 else "two of the models"
+    return Doubts(bound, f"{which} differ {told}: nothing that may be asked tells which; {REMEDY}")
+
+
+def _one_or_two(
+    bound: float,
+    answers: Answers,
+    candidates: Candidates,
+    setup: Setup,
+    box: Box,
+    gamma: float | None,
+    names: Sequence[str],
+) -> Doubts:
+    """Two models that differ in a yes or no look like one with a wider noise, as two with different levels do.
+
+    What N answers leave hidden falls like N to the power of −1/4 where the noise is known, or answers are linked, and
+    of about −1/6 where only the shape of the noise tells.
+    """
+    either = box.coded.either
+    if not either.any():
+        return Doubts(bound, None)
+    hidden = hidden_in_one(answers, candidates, setup, box).feature
+    with_it = math.hypot(bound, hidden)
+    if not gamma or with_it <= gamma or bound > gamma or hidden > tuning.LEVELS_SEEN * candidates.winner.sigma:
+        return Doubts(with_it, None)
+    power = 6 if setup.free_sigma and answers.data.group is None else 4
+    if (hidden / gamma) ** power < 1 + tuning.FURTHER:  # so many times as many answers would do
+        return Doubts(with_it, None)
+    which = " or ".join(repr(names[j]) for j in np.flatnonzero(either)[: tuning.READINGS_TOLD])
+    text = f"one model explains the answers, and so do two that differ in {which} by less than {2 * hidden:.2g}"
+    known = "" if not setup.free_sigma else "give sigma if it is known, or "
+    return Doubts(with_it, f"{text}; {known}{REMEDY}")
+
+
+def _alike(alive: Sequence[Reading], answers: Answers, box: Box, wanted: float, eta: float) -> list[Reading]:
+    """Return the best reading with those beyond the precision that no further answers will rule out; or nothing.
+
+    Nothing, too, while another reading is possible that can be ruled out.
+
+    Notes
+    -----
+    Each reading was fitted, and by chance one seems to have less equal shares than another, which would tell. So what a
+    query can tell is computed with equal shares, of models that differ in nothing but where their difference sits: by
+    the Kullback–Leibler divergence of its answers. Readings stay alike if `FURTHER` times as many answers as there are
+    would not give the nats that rule one of them out, and none leads by more than chance.
+    """
+    if answers.data.group is not None:  # what single answers tell is not what counts
+        return []
+    near = [rival for rival in alive if rival.score >= alive[0].score - tuning.LEAD_OF_CHANCE]
+    best = min(near, key=lambda rival: (np.count_nonzero(rival.delta), -rival.score))
+    Z = candidates_for_duels(tuning.TRIAL_CORNERS, box, np.random.default_rng(0))
+    most = math.log(tuning.RIVALS_SHARE_OF_ETA / eta) / (tuning.FURTHER * answers.N)
+    far = [rival for rival in near if distance(rival.beta, best.beta) > wanted]
+    alike = [best, *(rival for rival in far if _told(box.coded.rows(Z), best, rival) < most)]
+    others = [min(distance(rival.beta, one.beta) for one in alike) > wanted for rival in alive]
+    return alike if len(alike) > 1 and probabilities(alive)[others].sum() <= eta / tuning.RIVALS_SHARE_OF_ETA else []
+
+
+def _told(X: Array, best: Reading, rival: Reading) -> float:
+    """Return how many nats the best of these rows tells about where a difference sits, if the shares are equal."""
+    if isinstance(best, Swap) or isinstance(rival, Swap):
+        apart = np.linalg.norm(best.beta - rival.beta, axis=1)
+        pair, shares = np.argsort(-apart, kind="stable")[:2], best.weights.copy()
+        shares[pair] = shares[pair].mean()
+        return 0.5 * float(told_apart(X, best._replace(weights=shares), rival._replace(weights=shares)).max())
+    same = best._replace(weights=np.full(2, 0.5))
+    moved = min(moves(best), key=lambda d: min(np.linalg.norm(d - rival.delta), np.linalg.norm(d + rival.delta)))
+    return 0.5 * float(told_apart(X, same, same._replace(delta=moved)).max())  # both directions are in it
+
+
+def _difference(rival: Reading, other: Reading, names: Sequence[str], first: int) -> str:
+    """Say in what the models differ that another reading sees otherwise."""
+    a, b = np.argsort(-np.linalg.norm(rival.beta - other.beta, axis=1), kind="stable")[:2]
+    delta: Array = rival.beta[a] - rival.beta[b]
+    here = np.flatnonzero(np.abs(delta) > tuning.DIFFERENCE_TOLD * np.abs(delta).max())
+    parts = [
+        f"in {'their levels' if j < first else repr(names[j - first])} by {abs(delta[j]):.2g}" for j in here.tolist()
+    ]
+    return " and ".join(parts)

@@ -1,0 +1,169 @@
+"""Where no query tells what the answers mean, a run ends, names the readings, and says what would tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import mixsense as ms
+from mixed_answers import fit
+from mixsense.features.units import Coded
+from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.duels import duels
+from mixsense.methods.frugal.unseen import unseen
+from mixsense.regression.data import Data
+from mixsense.regression.hidden import hidden_difference
+from mixsense.regression.one_step import one_step
+from mixsense.regression.rivals import Rival, swaps
+
+SIGMA = GAMMA = 0.3
+EQUAL = np.ones(2) / 2
+
+
+class YesOrNo:
+    """Models of features that are a yes or no, level first; `block` consecutive queries are answered by one of them."""
+
+    def __init__(self, beta, seed, weights=None):
+        self.beta, self.rng, self.weights, self.next = beta, np.random.default_rng([seed, 8]), weights, 0
+
+    def __call__(self, cases, repeats):
+        return self.asked(cases, repeats, 1).table()
+
+    def asked(self, cases, repeats, block):
+        X = np.column_stack([np.ones(len(cases)), 2 * np.asarray(cases) - 1])
+        who = np.arange(len(X)) // block
+        model = self.rng.choice(len(self.beta), who[-1] + 1, p=self.weights)[who]
+        y = np.einsum("ij,ij->i", X, self.beta[model]) + SIGMA * self.rng.standard_normal(len(X))
+        self.next += who[-1] + 1
+        return ms.Asked.of_round(cases, y[:, None], (self.next - 1 - who)[:, None])
+
+    def recover(self, seed, **options):
+        n = self.beta.shape[1] - 1
+        features = [ms.Integer(name, 0, 1) for name in ("milk", "sugar", "lemon", "honey", "ice", "mint")[:n]]
+        given = {"gamma": GAMMA, "features": features, "intercept": True, "seed": seed, "max_queries": 3000}
+        return ms.recover(self, n, **given, **options)
+
+    def error(self, r):
+        level = r.intercept + r.vectors.sum(axis=1) / 2
+        return ms.match_error(np.column_stack([level, r.vectors / 2]), self.beta)
+
+
+def differing(n, seed, size=4.0):
+    """Two models that differ in one feature."""
+    rng = np.random.default_rng([seed, n])
+    beta = np.repeat(rng.standard_normal((1, n + 1)), 2, axis=0)
+    beta[1, 1 + rng.integers(n)] += size * SIGMA * rng.choice([-1, 1])
+    return beta
+
+
+@pytest.mark.slow
+def test_one_yes_or_no_that_differs_is_never_certified_without_groups():
+    """Either feature, or the level: all readings explain the answers, and n of n + 1 are wrong by 2.8 γ."""
+    wrong, answers = 0, []
+    for seed in range(10):
+        oracle = YesOrNo(differing(3, seed), seed)
+        r = oracle.recover(seed)
+        wrong += r.status in ("certified", "single") and oracle.error(r) > GAMMA
+        answers.append(r.queries)
+        if r.status == "uncertain":
+            (warning,) = (text for text in r.diagnostics["warnings"] if "nothing that may be asked tells" in text)
+            assert all(f"in '{name}' by 1." in warning for name in ("milk", "sugar", "lemon"))
+            assert "in their levels by 1." in warning
+            assert "block=2" in warning
+            assert len(r.diagnostics["rivals"]) >= 4
+    # Each certificate is wrong with probability η = 0.05 at most; without rivals three of four are.
+    assert wrong <= binom.ppf(0.99, 10, 0.05)
+    assert np.median(answers) < 600  # they do not go on for ever
+
+
+def test_two_answers_of_each_respondent_tell():
+    for seed in range(3):
+        oracle = YesOrNo(differing(3, seed), seed)
+        r = oracle.recover(seed, block=2)
+        assert r.status == "certified"
+        assert oracle.error(r) <= GAMMA
+
+
+def test_unequal_shares_tell():
+    oracle = YesOrNo(differing(3, 1), 1, (0.8, 0.2))
+    r = oracle.recover(1)
+    assert r.status == "certified"
+    assert oracle.error(r) <= GAMMA
+
+
+@pytest.mark.slow
+def test_of_three_models_two_that_differ_in_a_yes_or_no_are_not_certified_either():
+    for seed in range(3):
+        beta = differing(4, seed)
+        beta = np.vstack([beta, 1.5 * np.random.default_rng([seed, 3]).standard_normal(5)])
+        oracle = YesOrNo(beta, seed)
+        r = oracle.recover(seed)
+        assert r.status not in ("certified", "single") or oracle.error(r) <= GAMMA
+
+
+def test_what_one_model_hides_in_a_yes_or_no_is_told():
+    oracle = YesOrNo(differing(3, 1)[:1], 1)
+    r = oracle.recover(1)
+    assert r.status == "uncertain"
+    assert "so do two that differ in 'milk' or 'sugar' or 'lemon' by less than" in r.diagnostics["warnings"][-1]
+    linked = oracle.recover(1, block=4)  # answers that are linked leave no room for two
+    assert linked.status == "single"
+
+
+def test_a_duel_asks_in_the_middle_only_of_what_has_one():
+    box = Box(Coded(4, True, np.zeros(4), steps=np.array([1.0, 1.0, 0.0, 2.0])), "corners")
+    first, second = (Rival(np.zeros(5), 2.0 * np.eye(5)[j], EQUAL, 0.3, 0.0) for j in (1, 3))
+    Z = duels(30, box, [first, second], np.random.default_rng(0))
+    assert set(np.unique(Z[:, :2])) == {-1.0, 1.0}
+    assert (Z[:, 2] == 0).all()  # there the second pair answers alike
+
+
+def rows_of(steps, N, rng):
+    box = Box(Coded(len(steps), True, np.zeros(len(steps)), steps=steps), "corners")
+    return box.coded.rows(box.with_inner_points(box.draw(N, rng), rng))
+
+
+def test_the_squared_error_is_estimated_without_bias_where_features_are_whole_numbers():
+    """Coefficients of 0.04 are about one standard error: none is found, and each is a part of the error."""
+    differences, scale = [], []
+    steps = np.resize([0.0, 1.0, 2.0, 3.0, 7.0], 60)
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 4])
+        beta = np.zeros((2, 61))
+        beta[0, :4], beta[1, 2:7] = 3.0, -3.0
+        clear = beta.copy()
+        beta[:, 10:50] = 0.04 * rng.choice([-1.0, 1.0], (2, 40))
+        X = rows_of(steps, 1000, rng)
+        y = np.einsum("ij,ij->i", X, beta[rng.integers(2, size=1000)]) + rng.standard_normal(1000)
+        found = fit(X, y, clear, 1.0, EQUAL, 0.05, 0.05)
+        estimate = unseen(found, one_step(Data(X, y), found), True)
+        sure = found.inclusion >= 0.99
+        sure[:, 0] = True
+        differences += (estimate.outside - np.where(sure, 0.0, (found.beta - beta) ** 2).sum(axis=1)).tolist()
+        scale += (np.sqrt(2 * estimate.number) * estimate.variance).tolist()
+    # 24 numbers whose standard deviation is `scale`, and a little more for the part that is not noise alone.
+    assert abs(np.mean(differences)) < 3.5 * np.mean(scale) * np.sqrt(1.3 / len(differences))
+    assert np.std(differences) < 1.8 * np.mean(scale)
+
+
+def test_groups_exclude_what_single_answers_hide():
+    rng = np.random.default_rng(0)
+    X = rows_of(np.ones(4), 400, rng)
+    y = X @ np.array([1.0, 2.0, 0.0, -1.0, 0.5]) + rng.standard_normal(400)
+    either = np.ones(4, dtype=np.bool_)
+    one = fit(X, y, np.array([[1.0, 2.0, 0.0, -1.0, 0.5]]), 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
+    alone = hidden_difference(Data(X, y), one, None, True, either)
+    linked = hidden_difference(Data(X, y, group=np.arange(400) // 4), one, None, True, either)
+    assert alone.inner == 0.0  # there is no other feature
+    assert linked.feature < 0.7 * alone.feature
+
+
+def test_of_three_models_differences_are_swapped():
+    rng = np.random.default_rng(1)
+    X = rows_of(np.ones(3), 400, rng)
+    beta = np.array([[1.0, 2.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.5], [-4.0, 0.0, 3.0, -1.0]])
+    y = np.einsum("ij,ij->i", X, beta[rng.integers(3, size=400)]) + 0.3 * rng.standard_normal(400)
+    alive = swaps(Data(X, y), fit(X, y, beta, 0.3, np.ones(3) / 3, 0.5, 0.5))
+    places = {int(np.argmax(np.abs(reading.delta))) for reading in alive}
+    assert places == {0, 1, 2, 3}  # in the level, or in any feature
