@@ -177,6 +177,28 @@ def test_the_entries_of_whole_numbers_have_mean_0_whatever_was_asked_before():
         np.testing.assert_array_equal(box.coded.allowed(Z, rng), Z)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("sigma", [0.0, None])
+def test_exact_answers_are_recovered_exactly(seed, sigma):
+    rng = np.random.default_rng([seed, 5])
+    kinds = [ms.Number, ms.Number, ms.Integer, ms.Integer]
+    ends = [(0, 10), (-1, 2), (0, 1), (0, 7)]
+    features = [kinds[j % 4](f"f{j}", *ends[j % 4]) for j in range(12)]
+    models = np.zeros((2, 12))
+    for row in models:
+        row[rng.choice(12, 6, replace=False)] = rng.standard_normal(6)
+
+    def oracle(cases, repeats):
+        means = np.asarray(cases) @ models.T + [5.0, 6.0]
+        return np.take_along_axis(means, rng.integers(2, size=(len(cases), repeats)), axis=1)
+
+    r = ms.recover(oracle, 12, sigma=sigma, gamma=0.1, features=features, intercept=True, seed=seed, max_queries=1000)
+    assert r.status == "certified"
+    assert r.queries <= 250
+    found = np.column_stack([r.vectors, r.intercept])
+    assert ms.match_error(found, np.column_stack([models, [5.0, 6.0]])) < 1e-6
+
+
 BAD = [
     (lambda: ms.Integer("milk", 0, 0), r"range of feature 'milk' is \(0, 0\): low must be below high"),
     (lambda: ms.Integer("milk", 0, 0.5), "high is 0.5; it must be a whole number"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixsense.arrays import Array, Index
+from mixsense.arrays import Array, Index, Mask
 from mixsense.decode import basis_pursuit
 from mixsense.errors import MixsenseError
 from mixsense.regression import tuning
+from mixsense.regression.data import Data
+from mixsense.regression.likelihood import of_groups
 
 
 def clusters(y: Array, width: float) -> Index:
@@ -120,6 +122,57 @@ def _candidates(A: Array, b: Array) -> list[Array]:
         if (size > tuning.RESOLVED * size.max()).sum() < len(A):  # a vertex would have as many as there are rows
             break
         weight = (size + tuning.REWEIGHTING * size.max()) / size.max()
+    return found
+
+
+def polished(data: Data, beta: Array, free: Mask, tolerance: float) -> Array | None:
+    """Return the models near these that explain every answer to rounding, with equations to spare; or None.
+
+    Parameters
+    ----------
+    data : Data
+        Rows and answers without noise; those of a group have one model.
+    beta : (L, c) array
+        Models that explain the answers up to a small error.
+    free : (L, c) array of bool
+        Which columns have a part in each model; the others are zero.
+    tolerance : float
+        How far an answer may be from a model that explains it.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).choice([-1.0, 1.0], (60, 4))
+    >>> truth = np.array([[1.0, 2.0, 0.0, 0.0], [3.1, -1.0, 0.0, 0.0]])
+    >>> y = (X * truth[np.arange(60) % 2]).sum(axis=1)
+    >>> bool(np.allclose(polished(Data(X, y), truth + 1e-3, truth != 0, 1e-9), truth))
+    True
+    """
+    beta = np.where(free, beta, 0.0)
+    for _ in range(tuning.POLISHINGS):
+        label = _labels(data, beta)
+        for a, row in enumerate(beta):
+            here, place = label == a, np.flatnonzero(free[a])
+            A = data.X[np.ix_(here, place)]
+            different = len(np.unique(A, axis=0))  # a query that was asked again is no equation to spare
+            if different < len(place) + tuning.SPARE_ANSWERS or np.linalg.matrix_rank(A) < len(place):
+                return None
+            row[place] = np.linalg.lstsq(A, data.y[here], rcond=None)[0]
+        if explains(data, beta, tolerance):
+            return beta
+    return None
+
+
+def explains(data: Data, beta: Array, tolerance: float) -> bool:
+    """Say whether these models explain all answers, those of a group by one of them."""
+    label = _labels(data, beta)
+    return bool((np.abs(data.y - np.einsum("ij,ij->i", data.X, beta[label])) <= tolerance).all())
+
+
+def _labels(data: Data, beta: Array) -> Index:
+    """Return which model is nearest to each answer, or to the answers of its group."""
+    square = (data.y[:, None] - data.X @ beta.T) ** 2
+    square = square if data.group is None else of_groups(square, data.group)[data.group]
+    found: Index = square.argmin(axis=1)
     return found
 
 

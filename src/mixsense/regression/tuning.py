@@ -301,6 +301,10 @@ RIVAL_DISTINCT = 0.15
 
 # Answers without noise.
 
+POLISHINGS = 10
+"""Models of exact answers are solved for again at most this often, each time with the answers nearest to them.
+Taste: never swept."""
+
 EXPLAINED = 1e-9
 """Answers without noise are explained if they are missed by at most this share of their scale.
 Derived: doubles have 2·10⁻¹⁶, of which steps of 10⁻⁴ around a point leave 10⁻¹²."""

@@ -71,13 +71,15 @@ def exact(
     ``diagnostics["missed"]`` bounds its probability, as for ``method="noiseless"``.
     """
     noise = f"have noise (about {setup.sigma:.2g})"
+    if inside is not None and inside.coded.whole.any() and quiet(answers, setup):
+        return None  # steps between whole numbers are not small: `exact_of_fit` sees whether a fit is exact
     if quiet(answers, setup) and budget > answers.N:
         noise = "are rounded, or not linear in the queries"
         draw = partial(gaussian, n=problem.n, rng=rng) if inside is None else partial(inside.anywhere, rng=rng)
         plain = draw(min(tuning.PLAIN_QUERIES, budget - answers.N))
         asked = yield from answers.ask(Queries.alone(plain), "exact answers: plain queries", None)
         for step in () if rounded(asked.y) else tuning.STEPS:
-            search = _Search(answers, draw(1)[0], step, problem, None if inside is None else inside.coded)
+            search = Search(answers, draw(1)[0], step, problem, None if inside is None else inside.coded)
             found = yield from search.run(setup, draw, budget)
             if found is not None:
                 return found
@@ -109,7 +111,7 @@ def rounded(y: Array) -> bool:
     return scale > 0 and bool((np.round(y, places) == y).all() or (y.astype(np.float32) == y).all())
 
 
-class _Search:
+class Search:
     """The equations around one anchor, and what they say."""
 
     def __init__(self, answers: Answers, anchor: Array, step: float, problem: Problem, box: Coded | None) -> None:
@@ -199,10 +201,13 @@ class _Search:
         if self.unexplained or self.hopeless:
             return False
         label, _ = explained(*self._all, self.beta, self.tolerance)
-        verified = len(np.unique(label[self.plain])) == len(self.beta)
+        return len(np.unique(label[self.plain])) == len(self.beta) and self.seen_all(eta)
+
+    def seen_all(self, eta: float) -> bool:
+        """Say whether a further model would have answered by now."""
         wanted = self.models or MOST_MODELS
         seen = self.answers.N - self.answers.zeros
-        return verified and (len(self.beta) >= wanted or seen >= answers_to_see_all(1 / wanted, SURER * eta))
+        return len(self.beta) >= wanted or seen >= answers_to_see_all(1 / wanted, SURER * eta)
 
     def recovery(self, setup: Setup, status: str) -> Recovery:
         """Say what was found."""

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, ModelError
 from mixsense.features.units import Coded
 from mixsense.methods.design import zero
 from mixsense.methods.frugal import tuning
@@ -18,6 +18,7 @@ from mixsense.methods.frugal.certificate import error_bound, rivals_of
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
+from mixsense.methods.frugal.exact_fit import exact_of_fit
 from mixsense.methods.frugal.loudness import as_loud_as, as_snr
 from mixsense.methods.frugal.model_checks import Surprises, surely_failed
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
@@ -100,11 +101,14 @@ def frugal(
 
     surprises, auto = Surprises(), setup.models is None
     report = Report(answers, setup, inside, problem.names, gamma)
+    exactly = partial(exact_of_fit, problem, answers, setup, inside)
     # From here on, a run that cannot reach its precision is ended.
     look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     looks, floors = 0, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     while True:
+        if setup.quiet and (found := exactly(candidates.winner)) is not None:
+            return found
         settled, left = candidates.settled(answers.N, enough, setup.alike), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup, inside, looks) if settled and wanted else math.inf
@@ -120,9 +124,13 @@ def frugal(
             continue
         report.add_stage(candidates, bound)
         looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong
+        if setup.quiet and reached and (found := exactly(candidates.winner, decided=True)) is not None:
+            return found
         if ends:
             return report.recovery(candidates, bound, reached, alive, doubt=stuck)
         if answers.N >= look:
+            if gamma == 0:
+                raise ModelError("gamma is 0, and no linear models explain the answers exactly: give a gamma above 0")
             look = tuning.INTERIM_GROWTH * answers.N
             if surely_failed(checks := report.checks(candidates)):
                 return report.recovery(candidates, bound, reached, alive, checks, stuck)
