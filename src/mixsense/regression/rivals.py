@@ -224,6 +224,37 @@ def _loglik(data: Data, rival: Rival) -> float:
     return float(data.explained(rival.beta, rival.weights, rival.sigma).loglik.sum())
 
 
+def sceptical(data: Data, alive: Sequence[Reading], free: bool) -> list[Reading]:
+    """Return readings with the scores that they have if their shares may be equal, that with the highest first.
+
+    Parameters
+    ----------
+    data : Data
+        Rows and answers.
+    alive : sequence of Rival or Swap
+        Readings, each fitted with shares of its own.
+    free : bool
+        The shares are not known; else they are known to be equal.
+
+    Notes
+    -----
+    Where only unequal shares tell readings apart, the one whose shares are the least equal leads by chance. Shares that
+    are equal have a probability of 1/2 here, all others together the other half: with g nats more than equal ones, and
+    a standard error of 1/(2√G) from G groups, the likelihood of a reading is half of L₀ (1 + exp(g) √(2π)/(2√G)).
+    """
+    groups = len(data.y) if data.group is None else int(data.group.max()) + 1
+    occam, found = math.log(math.sqrt(2 * math.pi) / 2 / math.sqrt(groups)), []
+    for rival in alive:
+        other = alive[0] if rival is not alive[0] else alive[-1]  # of many models, the two that the readings move
+        pair, equal = np.argsort(-np.abs(rival.beta - other.beta).max(axis=1), kind="stable")[:2], rival.weights.copy()
+        equal[pair] = equal[pair].mean()
+        own, same = (float(data.explained(rival.beta, w, rival.sigma).loglik.sum()) for w in (rival.weights, equal))
+        gain = max(own - same, 0.0)
+        more = float(np.logaddexp(0.0, gain + occam)) if free else 0.0
+        found.append(rival._replace(score=rival.score - gain + more))
+    return sorted(found, key=lambda rival: -rival.score)
+
+
 def _alive(found: Sequence[Reading]) -> list[Reading]:
     """Sort rivals by their scores; leave out those that are far behind, and those equal to a better one."""
     kept: list[Reading] = []

@@ -17,7 +17,7 @@ from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.hidden import Hidden, hidden_difference
 from mixsense.regression.one_step import one_step
-from mixsense.regression.rivals import Reading, rivals, swaps
+from mixsense.regression.rivals import Reading, rivals, sceptical, swaps
 
 
 def error_bound(
@@ -69,11 +69,14 @@ def unlabelled(answers: Answers, fit: Fit) -> float:
     return float((1 - (P * P).sum(axis=1)).mean()) / guess
 
 
-def rivals_of(answers: Answers, candidates: Candidates, box: Box | None) -> list[Reading]:
+def rivals_of(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> list[Reading]:
     """Return the models that the answers do not rule out, where corners were asked and several models found."""
-    winner = candidates.winner
+    winner, data = candidates.winner, answers.data
     if box is None or not box.corners or winner.L == 1:
         return []
-    if winner.L > 2:
-        return swaps(answers.data, winner) if box.coded.either.any() else []
-    return rivals(answers.data, winner)
+    if not box.coded.either.any():
+        return rivals(data, winner) if winner.L == 2 else []
+    found = (rivals if winner.L == 2 else swaps)(data, winner)
+    if setup.weights is not None and np.ptp(setup.weights) > 0:  # shares that are known to be unequal tell
+        return found
+    return sceptical(data._replace(scale=winner.scale), found, setup.free_weights)

@@ -126,10 +126,12 @@ def _alike(alive: Sequence[Reading], answers: Answers, box: Box, wanted: float, 
     Each reading was fitted, and by chance one seems to have less equal shares than another, which would tell. So what a
     query can tell is computed with equal shares, of models that differ in nothing but where their difference sits: by
     the Kullback–Leibler divergence of its answers. Readings stay alike if `FURTHER` times as many answers as there are
-    would not give the nats that rule one of them out, and none leads by more than chance.
+    would not give the nats that rule one of them out, none leads by more than chance, and the shares may be equal.
     """
     if answers.data.group is not None:  # what single answers tell is not what counts
         return []
+    if abs(alive[0].weights[0] - 0.5) * 2 * math.sqrt(answers.N) > tuning.SHARES_APART and len(alive[0].weights) == 2:
+        return []  # shares that are clearly unequal tell
     near = [rival for rival in alive if rival.score >= alive[0].score - tuning.LEAD_OF_CHANCE]
     best = min(near, key=lambda rival: (np.count_nonzero(rival.delta), -rival.score))
     Z = candidates_for_duels(tuning.TRIAL_CORNERS, box, np.random.default_rng(0))

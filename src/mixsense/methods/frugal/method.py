@@ -113,7 +113,7 @@ def frugal(
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
         bound = error_bound(answers, candidates, setup, inside, looks) if settled and wanted else math.inf
         near = bound <= (gamma or sys.float_info.max)
-        alive = rivals_of(answers, candidates, inside) if near else []
+        alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         reached = gamma is not None and bound <= gamma and answers.N >= report.least
         ends = reached or left <= 0 or (stuck is not None and answers.N >= report.least)

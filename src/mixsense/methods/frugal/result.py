@@ -84,7 +84,7 @@ class Report:
         if not settled:
             return self.recovery(candidates, math.inf, reached=False)
         bound = error_bound(self.answers, candidates, self.setup, self.inside)
-        alive = rivals_of(self.answers, candidates, self.inside)
+        alive = rivals_of(self.answers, candidates, self.setup, self.inside)
         bound, doubt = self.doubts(candidates, bound, alive)
         return self.recovery(candidates, bound, False, alive, doubt=doubt)
 

@@ -204,8 +204,10 @@ FURTHER = 4.0
 """Readings of the answers that this many times as many more would not tell apart end a run. Taste: never swept."""
 LEAD_OF_CHANCE = 3.0
 """Of several readings that only unequal shares tell apart, one leads by fewer nats than this by chance.
-Derived: with equal shares 2 N (w − 1/2)² is half of χ² for each; the largest of 12 is beyond 3 in one of six
-looks, and then the run goes on to the next one."""
+Derived: with equal shares the lead of each is about half of χ², less ½ log N for shares that are free: 3 nats take a
+χ² beyond 11 at 250 answers, which has a probability of 0.1 %."""
+SHARES_APART = 3.0
+"""Shares are clearly unequal this many standard errors from 1/2, if each answer told its model. Taste: never swept."""
 READINGS_TOLD = 6
 """A warning lists at most this many readings, or features. Taste: never swept."""
 DIFFERENCE_TOLD = 0.1
