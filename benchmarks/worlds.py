@@ -43,9 +43,12 @@ class Case:
     """Each (L, n) or, where models have a level, (L, n + 1) with the level first; in effects of half of a range.
     All of them hold at some time: the error is the largest of all."""
     n: int
-    half: float = 1.0
+    half: float | np.ndarray = 1.0
+    """Half of each feature's range."""
     options: dict[str, Any] = field(default_factory=dict)
     """What `ms.recover` is given besides the oracle, n and the seed."""
+    middle: float | np.ndarray = 0.0
+    """The middle of each feature's range, where the level is that of the truths."""
 
     def recover(self, seed: Any) -> ms.Recovery:
         """Run the default method."""
@@ -55,7 +58,8 @@ class Case:
         """Return the worst error of a result, that of the level included."""
         found = np.asarray(r.vectors) * self.half
         if self.truths[0].shape[1] > self.n:
-            found = np.column_stack([r.intercept, found])  # the boxes are symmetric: the level is that at x = 0
+            level = r.intercept + np.asarray(r.vectors) @ np.broadcast_to(self.middle, self.n)
+            found = np.column_stack([level, found])
         return max(_distance(found, truth) for truth in self.truths)
 
 

@@ -1,6 +1,6 @@
 """Worlds that fulfil the assumptions of the default method, but not what it might expect.
 
-Coefficients of every size, models that differ in one feature only, unequal shares.
+Coefficients of every size, models that differ in one feature only, unequal shares, features that are a yes or no.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import mixsense as ms
-from worlds import REACH, SIGMA, Case, Setting, case, effects, noise, of_one, world
+from mixsense.rounds import Asked, block_groups
+from worlds import REACH, SIGMA, Case, Setting, case, effects, noise, of_one, options, world
 
 GAMMA_WITHOUT_BOX = 0.2
 """Precision where there is no box, with σ = 1."""
@@ -126,3 +127,59 @@ def crowd(weights: Sequence[float]) -> None:
 
 for shares in ((0.5, 0.5), (0.8, 0.2), (0.9, 0.1)):
     crowd(shares)
+
+
+# Features that are a yes or no have no value in between: which of them differs is told by respondents, or by shares.
+
+
+class Answering:
+    """Two models of features that are sent as dicts; `block` consecutive answers come from one of them."""
+
+    def __init__(self, beta: np.ndarray, names: Sequence[str], weights: Sequence[float], rng: np.random.Generator):
+        self.beta, self.names, self.weights, self.rng, self.next = beta, names, weights, rng, 0
+        self.half = self.middle = np.ones(0)
+
+    def __call__(self, cases: list[dict[str, float]], repeats: int) -> np.ndarray:
+        """Answer, each query by another respondent."""
+        return self.asked(cases, repeats, 1).table()
+
+    def asked(self, cases: list[dict[str, float]], repeats: int, block: int) -> Asked:
+        """Answer, and say who did."""
+        X = np.array([[case[name] for name in self.names] for case in cases], dtype=np.float64)
+        Z = np.column_stack([np.ones(len(X)), (X - self.middle) / self.half])
+        group = block_groups(len(X), repeats, block, self.next)
+        number, who = np.unique(group.ravel(), return_inverse=True)
+        self.next = int(group.max()) + 1
+        own = self.rng.choice(2, len(number), p=self.weights)[who].reshape(group.shape)
+        y = np.take_along_axis(Z @ self.beta.T, own, axis=1) + SIGMA * self.rng.standard_normal(own.shape)
+        return Asked.of_round(X, y, group)
+
+
+def yes_or_no(columns: int, part: float, size: float, weights: Sequence[float], block: int = 1) -> None:
+    """Register two models that differ by size σ in so many features of those that are a yes or no, a part of all."""
+
+    def make(setting: Setting, rng: np.random.Generator) -> Case:
+        n, either = setting.n, max(columns, round(part * setting.n))
+        features = [ms.Integer(f"f{j}", 0, 1) if j < either else ms.Number(f"f{j}", -REACH, REACH) for j in range(n)]
+        low, high = np.array([(feature.low, feature.high) for feature in features], dtype=np.float64).T
+        beta = np.repeat(effects(setting, rng, 1), 2, axis=0)
+        here = 1 + rng.choice(either, columns, replace=False)
+        beta[1, here] += size * SIGMA * rng.choice([-1.0, 1.0], columns) * (1 + 0.4 * np.arange(columns))
+        oracle = Answering(beta, [feature.name for feature in features], weights, rng)
+        oracle.half, oracle.middle = (high - low) / 2, (high + low) / 2
+        given = options(setting) | {"features": features, "block": block}
+        del given["box"]
+        return Case(oracle, [beta], n, oracle.half, given, oracle.middle)
+
+    which = f"{'one' if columns == 1 else 'two'} of {'all' if part == 1 else 'half'} features, each a yes or no"
+    shares = "" if weights[0] == 0.5 else f", shares {weights[0]:g}/{weights[1]:g}"
+    by = "" if block == 1 else f", {block} answers a respondent"
+    world(f"different: {which}, by {size:g} σ{shares}{by}", "inside", settings=SMALL[:3])(make)
+
+
+for size in (1.5, 2.5, 4.0):
+    for part in (1.0, 0.5):
+        for shares in ((0.5, 0.5), (0.8, 0.2)):
+            yes_or_no(1, part, size, shares)
+            yes_or_no(2, part, size, shares)
+        yes_or_no(1, part, size, (0.5, 0.5), block=2)

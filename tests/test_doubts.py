@@ -15,7 +15,7 @@ from mixsense.methods.frugal.unseen import unseen
 from mixsense.regression.data import Data
 from mixsense.regression.hidden import hidden_difference
 from mixsense.regression.one_step import one_step
-from mixsense.regression.rivals import Rival, swaps
+from mixsense.regression.rivals import Rival, rivals, sceptical, swaps
 
 SIGMA = GAMMA = 0.3
 EQUAL = np.ones(2) / 2
@@ -167,3 +167,20 @@ def test_of_three_models_differences_are_swapped():
     alive = swaps(Data(X, y), fit(X, y, beta, 0.3, np.ones(3) / 3, 0.5, 0.5))
     places = {int(np.argmax(np.abs(reading.delta))) for reading in alive}
     assert places == {0, 1, 2, 3}  # in the level, or in any feature
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.2)])
+def test_a_lead_by_unequal_shares_has_to_pay_for_them(shares):
+    rng = np.random.default_rng(3)
+    X = rows_of(np.ones(3), 400, rng)
+    beta = np.array([[1.0, 2.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.5]])
+    data = Data(X, np.einsum("ij,ij->i", X, beta[rng.choice(2, 400, p=shares)]) + 0.3 * rng.standard_normal(400))
+    alive = rivals(data, fit(X, data.y, beta, 0.3, np.array(shares), 0.5, 0.5, free_weights=True))
+    free, equal = (sceptical(data, alive, known) for known in (True, False))
+    if shares[0] == 0.5:
+        # The largest of four values of χ² is beyond 17, 8.5 nats less 2.7 for the shares, with a probability of 10⁻⁴.
+        assert free[0].score - free[1].score < 5.8
+        assert equal[0].score - equal[3].score < 0.5  # nothing else tells
+    else:  # 400 answers have 0.19 nats each, half of them where the readings differ: others are far behind
+        assert len(free) == 1
+        assert np.argmax(np.abs(free[0].delta)) == 1
