@@ -18,7 +18,7 @@ import mixsense as ms
 import mixsense.oracles.transport.connections as connections_module
 from http_service import MODELS, Service, raw_server, two_models
 from mixsense.oracles.abilities import Callers, Confirming, Stoppable
-from mixsense.oracles.preflight import cost
+from mixsense.oracles.preflight import PLACES, VISITS, cost
 from mixsense.oracles.retrying import backoff, retry_after
 from oracle_contract import check_oracle
 
@@ -59,7 +59,7 @@ def test_abilities_are_declared():
             assert (oracle.fresh, other.fresh) == (False, True)
     simulated = ms.SimulatedOracle(MODELS)
     assert not any(isinstance(simulated, ability) for ability in (Callers, Stoppable))
-    assert cost(oracle) - cost(simulated) == 72
+    assert cost(oracle) - cost(simulated) == 3 * PLACES * VISITS  # three kinds of callers
 
 
 def test_answers_come_in_order_whatever_is_slow():

@@ -138,9 +138,9 @@ def test_what_the_user_gave_is_checked():
     assert "sigma" not in [check.name for check in checks(*answers(3))]
 
 
-def test_those_who_share_a_model_and_differ_are_an_uneven_noise():
+def test_noise_that_grows_with_a_feature_names_it():
     def spoil(X, means, model, noise, rng):
-        return means + 1.5 * X[:, [3]] * rng.standard_normal((N, 1)), model, noise
+        return means, model, noise * np.exp(0.7 * X[:, 3])
 
     found = {check.name: check for check in checks(*answers(5, spoil))}["uneven noise"]
     assert found.failed

@@ -93,8 +93,8 @@ def _skewed(r: Array) -> float:
         each = -log_tail + 0.5 * (sigma / tail) ** 2 - z * sigma / tail + log_ndtr(z - sigma / tail)
         return float(each.sum())
 
-    spread = float(r.std()) or 1.0
-    return _largest(loglik, [float(r.mean()) - 0.7 * spread, math.log(0.7 * spread), math.log(0.7 * spread)])
+    half = math.sqrt(0.5) * (float(r.std()) or 1.0)  # of a variance of which the Gaussian has one half
+    return _largest(loglik, [float(r.mean()) - half, math.log(half), math.log(half)])
 
 
 def _wide(r: Array) -> float:
@@ -106,7 +106,7 @@ def _wide(r: Array) -> float:
         constant = gammaln((f + 1) / 2) - gammaln(f / 2) - 0.5 * math.log(f * math.pi) - log_scale
         return float((constant - (f + 1) / 2 * np.log1p(((r - middle) / math.exp(log_scale)) ** 2 / f)).sum())
 
-    return _largest(loglik, [float(np.median(r)), math.log(float(r.std()) or 1.0), math.log(5.0)])
+    return _largest(loglik, [float(np.median(r)), math.log(float(r.std()) or 1.0), math.log(tuning.START_FREEDOM)])
 
 
 def _largest(loglik: Callable[[float, float, float], float], start: list[float]) -> float:

@@ -99,5 +99,7 @@ SHAPE_STEPS = 40
 """EM for two levels takes this many steps, from the fitted ones. Taste: never swept."""
 SHAPE_SEARCH = 300
 """The search for a noise of another shape takes this many steps. Taste: time."""
+START_FREEDOM = 5.0
+"""The search for a wide noise begins at this many degrees of freedom of Student's t. Taste: never swept."""
 LARGEST_LOG = 50.0
 """Logarithms of a scale beyond this are not tried. A numerical guard."""
