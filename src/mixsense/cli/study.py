@@ -91,7 +91,7 @@ def ask(
     """Take questions; each is handed out again if its answer does not come within the lease.
 
     There is one until the study has ended: where all are out it is an extra one. With --json each question is one line:
-    {"id": …, "x": {feature: value}}.
+    {"id": …, "x": {feature: value}}. Of a method with sparse queries only the values that are not 0 are shown.
     """
     study = _load(db, name)
     questions = study.ask_many(count, respondent=respondent, advance=advance)
@@ -100,8 +100,8 @@ def ask(
             typer.echo(json.dumps(question.to_dict()))
         else:
             typer.echo(f"question {question.id}")
-            entries = zip(question.names, question.x, question.units, strict=True)
-            print_table(("feature", "value", "unit"), [(label, f"{x:.6g}", unit) for label, x, unit in entries])
+            entries = [(label, f"{x:.6g}", unit) for label, x, unit in question.entries()]
+            print_table(("feature", "value", "unit"), entries)
     if not questions:
         _no_question(study)
 

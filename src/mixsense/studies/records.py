@@ -6,6 +6,8 @@ import html
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from mixsense.arrays import Array
 from mixsense.features.kinds import Feature, case_of
 
@@ -38,6 +40,9 @@ class Question:
         Questions of a round with the same number want one respondent.
     features : tuple of Number or Integer, or None
         What the entries of x may be, if that was said.
+    sparse : bool
+        The method asks queries with few entries that are not 0: these alone are stored, and are all that `to_dict` and
+        the command line give.
     """
 
     id: str
@@ -47,6 +52,7 @@ class Question:
     group: int | None = None
     unit: int = 0
     features: tuple[Feature, ...] | None = None
+    sparse: bool = False
 
     @property
     def case(self) -> dict[str, float | int]:
@@ -54,14 +60,18 @@ class Question:
         x = self.x.tolist()
         return case_of(self.features, x) if self.features else dict(zip(self.names, x, strict=True))
 
+    def entries(self) -> list[tuple[str, float, str]]:
+        """Return name, value and unit of each entry; of a sparse question only of those that are not 0."""
+        places = np.flatnonzero(self.x) if self.sparse else np.arange(len(self.x))
+        return [(self.names[j], float(self.x[j]), self.units[j]) for j in places]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return id and entries as plain values, for JSON."""
-        return {"id": self.id, "x": self.case}
+        """Return id and entries as plain values, for JSON; of a sparse question only those that are not 0."""
+        kept = {name: value for name, value, _ in self.entries()} if self.sparse else self.case
+        return {"id": self.id, "x": kept}
 
     def __str__(self) -> str:
-        parts = [
-            f"{name} {x:.6g} {unit}".rstrip() for name, x, unit in zip(self.names, self.x, self.units, strict=True)
-        ]
+        parts = [f"{name} {value:.6g} {unit}".rstrip() for name, value, unit in self.entries()]
         return f"{self.id}: {', '.join(parts)}"
 
 

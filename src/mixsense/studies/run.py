@@ -17,7 +17,20 @@ from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.oracles.abilities import Watchful
 from mixsense.progress import progress_hook
 from mixsense.recovery import Recovery
-from mixsense.rounds import Asked, Oracle, Progress, ProgressHook, answered, carry, in_cases, knows_groups, usable
+from mixsense.rounds import (
+    Asked,
+    Oracle,
+    Progress,
+    ProgressHook,
+    answered,
+    carry,
+    dense,
+    in_cases,
+    is_sparse,
+    knows_groups,
+    unlike,
+    usable,
+)
 from mixsense.studies.records import Question
 from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import Study
@@ -157,14 +170,18 @@ class _Dispatcher:
         return bool(self._calls)
 
     def _answer(self, part: list[Question]) -> Asked:
-        X = np.stack([q.x for q in part])
+        X = _rows(part)
         units = np.array([q.unit for q in part])
         ends = np.flatnonzero(np.diff(units)) + 1
         if len(ends) == len(part) - 1:  # nobody is to be kept
             found = answered(self._oracle, X, 1)
         else:
-            found = self._answer_units(np.split(X, ends))
-        if not np.array_equal(found.vectors, X):
+            found = self._answer_units(np.split(dense(X), ends))
+        if is_sparse(X):
+            changed = found.vectors.shape != X.shape or bool(unlike(found.vectors, X, 0.0).any())
+        else:
+            changed = not np.array_equal(dense(found.vectors), X)
+        if changed:
             raise OracleError("the oracle's asked() changed the queries: a study keeps its own, return these")
         return found
 
@@ -231,3 +248,15 @@ class _Dispatcher:
         if not over:
             time.sleep(POLL_SECONDS)
         return not over
+
+
+def _rows(part: Sequence[Question]) -> Array:
+    """Return what questions ask, (q, n): SciPy's CSR rows if all of them are sparse."""
+    if not all(q.sparse for q in part):
+        return np.stack([q.x for q in part])
+    from scipy.sparse import csr_array
+
+    places = [np.flatnonzero(q.x) for q in part]
+    values = np.concatenate([q.x[here] for q, here in zip(part, places, strict=True)])
+    ends = np.cumsum([0, *map(len, places)])
+    return csr_array((values, np.concatenate(places), ends), shape=(len(part), len(part[0].x)))  # type: ignore[no-any-return]

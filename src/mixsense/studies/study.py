@@ -138,7 +138,7 @@ class Study:
             tickets = self._questions.hand_out(wanted, _minutes(), self.lease / 60)
             if tickets is not None:
                 return [
-                    Question(self.id_of(t.name), t.x, self.names, self.units, group, t.unit, self.features)
+                    Question(self.id_of(t.name), t.x, self.names, self.units, group, t.unit, self.features, t.sparse)
                     for t in tickets
                 ]
             self._go_on(patient)

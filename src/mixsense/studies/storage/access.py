@@ -7,9 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from mixsense.arrays import Array
 from mixsense.checks import one_line
 from mixsense.errors import MixsenseError, StudyError
 from mixsense.studies.storage.database import Database
@@ -110,14 +107,6 @@ class Access:
     def of(self, table: sa.Table, *conditions: Any) -> sa.Select[Any]:
         """Return the statement that selects the rows of this study."""
         return of_study(self.study, table, *conditions)
-
-
-def as_vector(stored: Any, n: int) -> Array:
-    """Return a query (n,) as it was stored, or raise Misshapen."""
-    x = np.frombuffer(stored, dtype="<f8")
-    if x.shape != (n,) or not np.isfinite(x).all():
-        raise Misshapen(f"a query has not {n} finite numbers")
-    return x
 
 
 def as_numbers(stored: Iterable[Any]) -> list[int]:

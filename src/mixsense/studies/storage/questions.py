@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixsense.arrays import Array
-from mixsense.studies.storage.access import Access, as_numbers, as_vector
+from mixsense.studies.storage.access import Access, as_numbers
 from mixsense.studies.storage.choosing import Layout, drawn, for_one
+from mixsense.studies.storage.packing import as_vector, holds_all
 from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
 from mixsense.studies.storage.tables import answers, ends, leases, loose, queries, rounds, sa, tickets
 from mixsense.studies.storage.turns import Current, Turns, holds
@@ -25,12 +26,13 @@ EXTRA = 2**61
 class Ticket:
     """One hand-out of a question: its name, the query (n,), and whom the question is meant for.
 
-    Tickets of a round with the same `unit` want one respondent.
+    Tickets of a round with the same `unit` want one respondent. Of a `sparse` query most entries are 0.
     """
 
     name: TicketName
     x: Array
     unit: int
+    sparse: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +229,9 @@ class Questions:
         here = queries.c.round == current.number, queries.c.query.in_(asked)
         unit = Layout(current.repeats, current.block).unit
         with self._access.undamaged():
-            x = {row.query: as_vector(row.x, self._n) for row in connection.execute(self._of(queries, *here))}
-            return [Ticket(t, x[i], unit(slot)) for t, i, slot in zip(given, asked, slots, strict=True)]
+            stored = {row.query: row.x for row in connection.execute(self._of(queries, *here))}
+            x = {query: (as_vector(bits, self._n), not holds_all(bits)) for query, bits in stored.items()}
+            return [Ticket(t, x[i][0], unit(slot), x[i][1]) for t, i, slot in zip(given, asked, slots, strict=True)]
 
     def _extra(
         self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes], until: int

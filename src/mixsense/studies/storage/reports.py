@@ -8,7 +8,8 @@ from typing import Any
 
 from mixsense.arrays import Array
 from mixsense.checks import visible
-from mixsense.studies.storage.access import Access, as_vector
+from mixsense.studies.storage.access import Access
+from mixsense.studies.storage.packing import as_vector
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.tables import (
     answers,

@@ -10,8 +10,9 @@ import numpy as np
 from mixsense.arrays import Array, Index
 from mixsense.checks import visible
 from mixsense.errors import InvalidInput
-from mixsense.rounds import Asked, Round, dense, is_exact
-from mixsense.studies.storage.access import Access, Misshapen, as_vector
+from mixsense.rounds import Asked, Round, is_exact
+from mixsense.studies.storage.access import Access, Misshapen
+from mixsense.studies.storage.packing import as_queries, as_vector, packed
 from mixsense.studies.storage.scatter import TicketName, insert_scattered
 from mixsense.studies.storage.tables import (
     answers,
@@ -58,9 +59,9 @@ def insert_round(connection: sa.Connection, study: int, number: int, new: Round)
     connection.execute(rounds.insert().values(study=study, round=number, label=new.label, **sizes))
     if is_exact(new.queries):
         raise InvalidInput("a study cannot store exact queries: use ms.recover, or another method")
-    rows = dense(new.queries).astype("<f8")
     connection.execute(
-        queries.insert(), [{"study": study, "round": number, "query": i, "x": x.tobytes()} for i, x in enumerate(rows)]
+        queries.insert(),
+        [{"study": study, "round": number, "query": i, "x": x} for i, x in enumerate(packed(new.queries))],
     )
 
 
@@ -166,7 +167,7 @@ class Storage:
             if found is None:
                 return None
             rows = connection.execute(self._of(queries, queries.c.round == number).order_by(queries.c.query))
-            X = np.stack([as_vector(row.x, self._n) for row in rows]).astype(np.float64)
+            X = as_queries([row.x for row in rows], self._n)
             with self._access.undamaged(of_ours=True):
                 stored = Round(X, found.repeats, found.block, visible(found.label), least=found.least)
             if stored.size != found.size:

@@ -96,7 +96,7 @@ queries = sa.Table(
     _key("study"),
     _key("round"),
     _key("query"),
-    sa.Column("x", sa.LargeBinary, nullable=False),  # (n,) float64, little endian
+    sa.Column("x", sa.LargeBinary, nullable=False),  # (n,) float64, little endian; or see `packing`
 )
 
 tickets = sa.Table(
