@@ -136,6 +136,7 @@ def test_demo_shows_the_table_and_draws_the_picture(tmp_path):
     for words in ("worst ℓ2 error", "44,800", "of 150 queries rightly", "times as many answers"):
         assert words in done.stdout
     assert int(re.search(r"from (\d+)\s+times as many", done.stdout)[1]) >= 20
+    assert "2,240 answers: 20 times fewer than the paper's" in " ".join(done.stdout.split())
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 

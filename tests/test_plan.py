@@ -157,7 +157,7 @@ def test_the_shares_say_how_many_models_are_planned_for():
 
 def test_without_noise_the_noiseless_scheme_is_planned_and_the_plan_is_right():
     plan = ms.plan(100, 5, sigma=0.0, gap=2.0, per_person=10)
-    assert [row.method for row in plan] == ["printed", "noiseless", "coloring", "polynomial", "steps"]
+    assert [row.method for row in plan] == ["printed", "noiseless", "frugal", "coloring", "polynomial", "steps"]
     used = []
     for seed in range(20):
         oracle = ms.SimulatedOracle(ms.random_pair(100, 5, 2.0, seed=seed), 0.0, seed=[seed, 1])
@@ -179,6 +179,7 @@ def test_without_noise_the_predecessors_are_planned_for_nine_runs_of_ten(models,
         ("coloring", {"method": "coloring"}),
         ("polynomial", {"method": "polynomial"}),
         ("steps", {"method": "polynomial", "design": "steps"}),
+        ("frugal", {"method": "frugal"}),
     ):
         used = []
         for seed in range(10):

@@ -62,6 +62,25 @@ def paper(n: int, k: int, sigma: float, gap: float, gamma: float, eta: float, co
     return sorted(counts)[plays // 2] * m // played
 
 
+EXACT_BASE, EXACT_SLOPE, EXACT_MODELS = 16.0, 1.3, 1.1
+"""Answers of the frugal method without noise in nine of ten runs, over the smallest share: at least, for each
+k log(n/k + 1), and times this for every model beyond two.
+Swept: fitted by eye to seeds 500 to 511 of two models, n = 20 to 1,000 and k = 2 to 20, and of three, n = 20 to 300 and
+k = 2 to 8, gap 5, and to seeds 0 to 9 of n = 100, k = 5, gap 2."""
+
+
+def frugal_exact(n: int, k: int, shares: Weights) -> int:
+    """Return the answers that the frugal method takes without noise, in nine runs of ten.
+
+    Examples
+    --------
+    >>> frugal_exact(100, 5, (0.5, 0.5))
+    72
+    """
+    each = EXACT_BASE + EXACT_SLOPE * k * math.log(n / k + 1)
+    return math.ceil(each * EXACT_MODELS ** max(len(shares) - 2, 0) / min(shares))
+
+
 def noiseless(n: int, k: int, constants: Constants, printed: bool = False) -> int:
     """Return the answers that the noiseless scheme takes, on average; `printed` repeats each query as the paper does.
 

@@ -25,7 +25,7 @@ class Row:
     ----------
     method : str
         "theorem", "paper", "frugal", "certified", "typical", "tagged", with a grid "coloring" and "lattice";
-        "printed", "noiseless", "coloring", "polynomial" and "steps" where σ = 0.
+        "printed", "noiseless", "frugal", "coloring", "polynomial" and "steps" where σ = 0.
     queries : int or None
         Number of answers; None if the method cannot do it with the budget, or at all.
     gamma : float or None
