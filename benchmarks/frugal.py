@@ -1,7 +1,7 @@
 """The frugal method against its targets: tagged answers, the passive peer, the paper, and its own promises.
 
-    python benchmarks/frugal.py [--section grid large paper antipodal special unknown promise single speed exact snr]
-                                [--seeds 20] [--runs 200] [--jobs 2] [--markdown docs/frugal.md]
+    python benchmarks/frugal.py [--section grid large paper antipodal special unknown promise single speed exact snr
+                                focused] [--seeds 20] [--runs 200] [--jobs 2] [--markdown docs/frugal.md]
 
 Setting unless said: n = 100, k = 5, σ = 1 known, equal shares, Gaussian coefficients, ‖β¹ − β²‖ = gap. Errors are
 medians of the worst ℓ2 error over the seeds; "limit" is what each row must keep; the exit code is 1 if a row does not.
@@ -355,6 +355,22 @@ def snr(bench: Bench, seeds: range, runs: int) -> None:
         bench.row(f"{gap:g}", *cells, "1/20 of the answers", ok=median(ours) <= median(target))
 
 
+def focused(bench: Bench, seeds: range, runs: int) -> None:
+    """Compare with tagged answers to queries on the known supports, on seeds that chose nothing."""
+    columns = ("gap", "N", "frugal, error", "focused limit", "ratio, median", "ratio, 9 of 10", "bound holds", "limit")
+    bench.title("Spending a budget: the error over `ms.limits.focused`, seeds from 1,000 on", *columns, "")
+    fresh = [1000 + seed for seed in seeds]
+    for N in (5000, 10_000):
+        for gap, most in ((1.0, 1.8), (5.0, 1.25), (20.0, 1.25)):
+            found = bench.runs("frugal", "gaussian", 100, 5, gap, N, fresh)
+            best = [ms.limits.focused(pair_of("gaussian", 100, 5, gap, seed), 1.0, N) for seed in fresh]
+            ratios = np.array([r["error"] for r in found]) / best
+            held = sum(r["bound"] >= r["error"] for r in found)
+            cells = [f"{median(found):.4f}", f"{np.median(best):.4f}", f"{np.median(ratios):.2f}"]
+            cells += [f"{np.quantile(ratios, 0.9):.2f}", f"{held} of {len(fresh)}", f"{most:g}"]
+            bench.row(f"{gap:g}", f"{N:,}", *cells, ok=np.median(ratios) <= most and held == len(fresh))
+
+
 def exact(bench: Bench, seeds: range, runs: int) -> None:
     columns = ("n", "k", "answers at σ = 0", "certified", "largest error", "answers at σ = 0.001, γ = 0.001", "")
     bench.title("No noise at all: γ = 0; at most the answers of σ = 0.001, exact to 10⁻⁸", *columns)
@@ -373,7 +389,8 @@ def exact(bench: Bench, seeds: range, runs: int) -> None:
 
 
 SECTIONS: dict[str, Callable[[Bench, range, int], None]] = {
-    f.__name__: f for f in (grid, large, paper, antipodal, special, unknown, promise, single, speed, exact, snr)
+    f.__name__: f
+    for f in (grid, large, paper, antipodal, special, unknown, promise, single, speed, exact, snr, focused)
 }
 
 

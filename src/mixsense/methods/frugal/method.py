@@ -24,7 +24,7 @@ from mixsense.methods.frugal.model_checks import Surprises, surely_failed
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
-from mixsense.methods.frugal.sizes import enough_of, first_batch, next_size, start_size
+from mixsense.methods.frugal.sizes import enough_of, first_batch, growth, next_size, start_size
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew
@@ -106,6 +106,7 @@ def frugal(
     look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
     looks, floors = 0, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
+    share = growth(n, spends=gamma is None and inside is None and bool(steer))
     while True:
         if setup.quiet and (found := exactly(candidates.winner)) is not None:
             return found
@@ -135,8 +136,8 @@ def frugal(
             if surely_failed(checks := report.checks(candidates)):
                 return report.recovery(candidates, bound, reached, alive, checks, stuck)
 
-        doubt, q = surprises.doubt, next_size(answers.N, left, bound, gamma, report.least)
-        queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, loudest)
+        doubt, q = surprises.doubt, next_size(answers.N, left, bound, gamma, report.least, share)
+        queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, left, loudest)
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)
             queries.X[:part] = duels(part, inside, alive, rng)

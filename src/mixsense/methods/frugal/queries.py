@@ -13,6 +13,7 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.loudness import as_loud_as, quieter
+from mixsense.methods.frugal.spending import spend
 from mixsense.methods.frugal.steering import Queries, Steering, focus, steer
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.starts import second_moments
@@ -35,11 +36,13 @@ def next_queries(
     doubt: bool,
     box: Box | None,
     floors: Sequence[float],
+    left: int,
     snr: float | None = None,
 ) -> Queries:
     """Draw the q queries of the next stage: focused and steered where the fits are good enough for that.
 
-    `floors` are the shares of the energy that may go to all coordinates alike; `snr` caps how loud differences are.
+    `floors` are the shares of the energy that may go to all coordinates alike, `left` the answers that are left in the
+    budget, and `snr` caps how loud differences are.
     """
     several = candidates.several
     known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
@@ -54,8 +57,12 @@ def next_queries(
     chance = chances(answers, candidates, doubt)
     models = several.beta if floors[-1] == 0 else np.where(several.found.any(axis=0), several.beta, 0.0)
     if known and np.ptp(models, axis=0).any():
-        count = max(int(several.found.sum()), 1)
-        return quieter(steer(chance, models, several.sigma, floors, count, answers.block).draw(q, rng), models, snr)
+        if floors[-1] == 0:
+            steering = spend(chance, answers.X, models, several.sigma, left, answers.block)
+        else:
+            count = max(int(several.found.sum()), 1)
+            steering = steer(chance, models, several.sigma, floors, count, answers.block)
+        return quieter(steering.draw(q, rng), models, snr)
     if snr is not None:
         return as_loud_as(first_queries(q, n, rng, steered, box), snr)
     floor = max(1.0, floors[-1] * tuning.QUERY_ENERGY)

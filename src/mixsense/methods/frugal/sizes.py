@@ -50,17 +50,32 @@ def least_answers(n: int) -> int:
     return round(most + part * (least - most))
 
 
-def next_size(N: int, left: int, bound: float, gamma: float | None, least: int = 0) -> int:
+def growth(n: int, spends: bool) -> float:
+    """Return which share of the answers so far a stage adds where no bound says how many are missing.
+
+    Where the energy follows what was found until a budget is spent, stages are small.
+
+    Examples
+    --------
+    >>> growth(100, False), growth(100, True), growth(10_000, True)
+    (0.2, 0.1, 0.2)
+    """
+    return tuning.BUDGET_STAGE_GROWTH if spends and n <= tuning.SHORT_VECTORS else tuning.STAGE_GROWTH
+
+
+def next_size(
+    N: int, left: int, bound: float, gamma: float | None, least: int = 0, share: float = tuning.STAGE_GROWTH
+) -> int:
     """Return how many answers the next stage takes, of `left` in the budget; a certificate takes `least` of them.
 
-    As many as may bring the bound, which falls like 1/√N, down to γ, but not too many at once.
+    As many as may bring the bound, which falls like 1/√N, down to γ, but not too many at once; `share` of those so far
+    where there is no bound.
 
     Examples
     --------
     >>> next_size(1000, 10_000, 0.22, 0.2), next_size(1000, 10_000, 0.4, 0.2), next_size(1000, 10_000, math.inf, 0.2)
     (210, 400, 200)
     """
-    share = tuning.STAGE_GROWTH
     if gamma is not None and math.isfinite(bound):
         wanted = (bound / max(gamma, 1e-300)) ** 2 - 1
         share = min(max(wanted, tuning.LEAST_STAGE_GROWTH), tuning.LARGEST_STAGE_GROWTH)
