@@ -11,8 +11,8 @@ import pytest
 
 import mixsense as ms
 from http_service import MODELS, Service, two_models
-from mixsense.oracles.line_tests import wider_spread
-from mixsense.oracles.preflight import PLACES, SIGNIFICANCE, VISITS, Preflight, cost, preflight
+from mixsense.oracles.line_tests import SIGNIFICANCE, alike_by_caller
+from mixsense.oracles.preflight import CALLERS, LOOKS, PLACES, VISITS, Preflight, cost, preflight
 
 
 def look(behave, scale=None, **options):
@@ -89,11 +89,29 @@ def by_caller(caller_of, cookie=False):
 
 
 def test_preflight_sees_stickiness_by_connection_and_its_cure():
-    levels, report = look(by_caller(lambda call: call.connection))
+    levels, report = look(by_caller(lambda call: call.connection), fresh=False)
     assert levels["sticky"] == "problem"
     assert "--new-connections" in report["sticky"].text
-    levels, report = look(by_caller(lambda call: call.connection), fresh=True)
+    levels, report = look(by_caller(lambda call: call.connection))
     assert levels == GOOD | {"sticky": "note"}, report.summary()
+
+
+@pytest.mark.parametrize(("shares", "gap", "least"), [((0.7, 0.3), 2.0, 15), ((0.9, 0.1), 5.0, 15)])
+def test_callers_who_are_always_sent_to_one_model_are_seen(shares, gap, least):
+    # Seen nine times in ten, or more: less than 15 of 20 in 1 % of the cases.
+    rng = np.random.default_rng(71)
+    drawn = rng.choice(2, (20, PLACES, LOOKS * CALLERS, 1), p=shares)
+    answers = gap * drawn + rng.standard_normal((20, PLACES, LOOKS * CALLERS, VISITS))
+    assert sum(alike_by_caller(y, rng) < SIGNIFICANCE / LOOKS for y in answers) >= least
+    mixed = rng.permuted(answers.reshape(20, PLACES, -1), axis=2).reshape(answers.shape)
+    # Routed one by one: 20 p-values below 0.00033 come once in 150 times.
+    assert not any(alike_by_caller(y, rng) < SIGNIFICANCE / LOOKS for y in mixed)
+
+
+def test_what_is_not_seen_over_kept_connections_is_said():
+    levels, report = look(by_caller(lambda call: "everybody"), fresh=False)
+    assert levels["sticky"] == "note"
+    assert "kept connections" in report["sticky"].text
 
 
 def test_preflight_sees_stickiness_by_cookie():
@@ -191,15 +209,3 @@ def test_preflight_of_answers_that_the_scale_does_not_have():
     levels, report = look(lambda call: score(call.x), scale=ms.Probability())
     assert levels == {"answers": "problem"}
     assert "probabilities are between 0 and 1" in report["answers"].text
-
-
-def test_few_places_are_enough_to_see_a_sticky_service():
-    """Models 10 σ apart: of 24 answers of each caller one in six was not seen to be sticky, of 40 none of 150."""
-    rng, beta, missed = np.random.default_rng(7), np.array([[2.0, 0, 1, 0], [-1, 1.5, 0, 0]]), 0
-    for _ in range(12):
-        means = (2 * rng.choice([-1.0, 1.0], (PLACES, 4)) @ beta.T).T  # (2, places)
-        new = np.take_along_axis(means, rng.integers(2, size=(VISITS, PLACES)), 0)
-        kept = np.broadcast_to(means[rng.integers(2)], (VISITS, PLACES))
-        new, kept = (values + 0.3 * rng.standard_normal(values.shape) for values in (new, kept))
-        missed += wider_spread(new, kept, rng) >= SIGNIFICANCE
-    assert missed <= 1  # with 4 places and 6 visits 2 of 12 on average

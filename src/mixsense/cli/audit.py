@@ -62,8 +62,13 @@ def audit_command(
     ] = None,
     allow_host: Annotated[list[str] | None, typer.Option(help="Host that a redirect may lead to; repeatable.")] = None,
     new_connections: Annotated[
-        bool, typer.Option("--new-connections", help="One for each request, against sticky routing.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--new-connections/--keep-connections",
+            help="One for each request, or a few for all: then what a service routes by connection is not seen.",
+            show_default="new",
+        ),
+    ] = None,
     block: Annotated[
         str | None,
         typer.Option(help="Questions that one caller of a sticky endpoint is asked, or auto.", show_default="1"),
@@ -94,7 +99,7 @@ def audit_command(
     """Find the models behind an endpoint that is split between two or more linear ones; or that there is one only.
 
     Every answer is stored as it comes: after Ctrl-C, a crash or an outage of the endpoint the same command goes on, and
-    asks nothing again that was answered. A preflight of at most 449 requests (329 for a program; retries come on top)
+    asks nothing again that was answered. A preflight of at most 473 requests (329 for a program; retries come on top)
     comes first, once; only if it was interrupted itself is it made again. Its answers do not count for --max-queries.
     The audit stops as soon as --gamma is reached, whether there is a --max-queries or not.
 
@@ -107,7 +112,7 @@ def audit_command(
     endpoint: dict[str, Any] = given.pop("endpoint", {})
     endpoint |= _stated(body=body, answer=answer, headers=headers_of(header), rate=rate, concurrency=concurrency)
     endpoint |= _stated(timeout=timeout, retries=retries, limit=limit, hosts=allow_host or None)
-    endpoint |= _stated(fresh=new_connections or None)
+    endpoint |= _stated(fresh=new_connections)
     problem = problem_of(given, n, features, box, intercept)
     problem |= _stated(k=k, sigma=sigma, models=number_of_models(models), weights=shares(weights))
     problem |= _stated(max_queries=max_queries, seed=seed, promise=promise, scale=scale_told(scale))

@@ -58,12 +58,13 @@ class HTTPOracle:
         Further hosts that a redirect may lead to. They see the harmless headers only; a body with a secret is not
         sent there at all.
     fresh : bool
-        A new connection for every request. Proxies of the environment are never used, and cookies are not sent back,
-        unless one caller is wanted for several questions: see `asked`.
+        A new connection for every request: many services choose the model for a connection, and over one that is kept
+        the others would never be seen. Proxies of the environment are never used, and cookies are not sent back, unless
+        one caller is wanted for several questions: see `asked`.
 
     Notes
     -----
-    A connection carries one request after the other, unless it is `fresh`, and HTTP has nothing that tells to which
+    With ``fresh=False`` a connection carries one request after the other, and HTTP has nothing that tells to which
     request a reply belongs but their order. So whatever comes over a connection behind a reply, or before a request, is
     an error: its answers could be shifted. What cannot be told from an answer is a reply too many that comes later than
     a millisecond after the one before it, when the next request is out; it is found when the reply after it has come,
@@ -97,7 +98,7 @@ class HTTPOracle:
         retries: int = 5,
         limit: float = 300.0,
         hosts: Iterable[str] | None = None,
-        fresh: bool = False,
+        fresh: bool = True,
     ) -> None:
         secrets = Secrets()
         limit = as_float("limit", limit, "seconds for one question with its retries", 0.0, strict=True)

@@ -20,8 +20,8 @@ MISFIT = 1.0
 0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise; of three
 to six lines, 1 mixture of 216 was above 1, with noise 0.02 gap, and one line with a share of 90 %."""
 PERMUTATIONS, MORE_PERMUTATIONS = 1999, 4999
-"""How often answers are permuted for the p-value of a spread, of all groups and of callers (taste: p-values of a
-tenth of `SIGNIFICANCE` can be told)."""
+"""How often answers are permuted for the p-value of a spread, of all groups and within callers (taste: p-values of a
+third of `SIGNIFICANCE` can be told)."""
 FLAT = 1e-3
 """A bend of a line by less than this share of the answers' range does not matter."""
 
@@ -144,22 +144,23 @@ def unequal_spreads(groups: Array, rng: np.random.Generator) -> float:
     return float((1 + np.sum(unequal(shuffled) >= unequal(rest) * (1 - 1e-9))) / (PERMUTATIONS + 1))
 
 
-def wider_spread(new: Array, kept: Array, rng: np.random.Generator) -> float:
-    """Return the p-value of no larger spread for new callers than for one who stays; both are (visits, places).
+def alike_by_caller(answers: Array, rng: np.random.Generator) -> float:
+    """Return the p-value of answers that are as alike as those of one caller are; they are (places, callers, visits).
 
-    If the routing takes no notice of the caller, all answers to one query are alike, whoever asks: permute them.
+    If the routing takes no notice of the caller, all answers at one place are alike, whoever asks: permute them.
     """
-    y = np.concatenate([new, kept])  # (2 visits, places)
-    floor = 1e-12 * float(np.ptp(y)) ** 2 + 1e-300
 
-    def ratio(y: Array) -> Array:
-        first, second = y[..., : len(new), :], y[..., len(new) :, :]
-        widths: list[Array] = [part.var(axis=-2).sum(axis=-1) + floor for part in (first, second)]
-        return widths[0] / widths[1]
+    def within(y: Array) -> Array:
+        found: Array = y.var(axis=-1).mean(axis=-1)  # of each caller; then over the callers
+        return found
 
-    order = np.argsort(rng.random((MORE_PERMUTATIONS, *y.shape)), axis=1)
-    mixed = ratio(np.take_along_axis(y[None], order, axis=1))
-    return float((1 + np.sum(mixed >= ratio(y) * (1 - 1e-9))) / (MORE_PERMUTATIONS + 1))
+    seen, mixed = 0.0, np.zeros(MORE_PERMUTATIONS)
+    for y in answers:
+        copies = np.broadcast_to(y.ravel(), (MORE_PERMUTATIONS, y.size))
+        shuffled = rng.permuted(copies, axis=1).reshape(MORE_PERMUTATIONS, *y.shape)
+        whole = float(y.var()) + 1e-300  # each place counts for as much
+        seen, mixed = seen + float(within(y)) / whole, mixed + within(shuffled) / whole
+    return float((1 + np.sum(mixed <= seen * (1 + 1e-9))) / (MORE_PERMUTATIONS + 1))
 
 
 def decimal_step(y: Array) -> float:
