@@ -120,3 +120,29 @@ def test_a_frame_has_a_row_for_each_coefficient_of_each_model():
     assert (row.value, row.stderr, row.share) == (-1.0, 0.3, 0.25)
     assert row.low == pytest.approx(-1 - 1.96 * 0.3, abs=1e-3)
     assert [*ms.Recovery(VECTORS, "budget").to_frame().coefficient] == [0, 1, 2] * 2
+
+
+def test_a_recovery_in_a_box_knows_how_its_errors_go_together():
+    vectors, level = np.array([[0.5, 0.0, -0.3], [-0.2, 0.05, 0.4]]), np.array([1.0, -2.0])
+    box, shares, sigma, N = np.array([(0.0, 10.0), (60.0, 95.0), (1.0, 7.0)]), np.array([0.7, 0.3]), 0.5, 150
+    missed = []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 9])
+
+        def ask(X, repeats, rng=rng):
+            means = (X @ vectors.T + level)[:, None, :].repeat(repeats, axis=1)
+            who = rng.choice(2, (len(X), repeats, 1), p=shares)
+            return np.take_along_axis(means, who, axis=2)[..., 0] + sigma * rng.standard_normal((len(X), repeats))
+
+        r = ms.recover(ask, 3, gamma=None, max_queries=N, box=box, intercept=True, seed=seed)
+        middle = r.predict(box.mean(axis=1))
+        # Were all labels known: σ/√(N w). Labels that are in doubt cost less than half of the answers here.
+        half = np.ptp(middle.interval[0], axis=1) / 2
+        least = 1.96 * sigma / np.sqrt(N * shares)
+        assert np.all((0.7 * least < half) & (half < 1.6 * least)), half / least
+        assert np.allclose(np.diagonal(r.covariance, axis1=1, axis2=2)[:, 3], r.intercept_stderr**2)
+        missed.append((middle.mean[0] - vectors @ box.mean(axis=1) - level) / half)
+    # The sum of 8 squares of standard normal variables is above 26.1 once in 1,000 times.
+    assert ((1.96 * np.array(missed)) ** 2).sum() < 26.1
+    again = ms.Recovery.from_json(r.to_json())
+    assert np.array_equal(again.covariance, r.covariance)

@@ -26,7 +26,7 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
 from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
-from mixsense.regression.tuning import ONE_ESTABLISHED, SEVERAL_ESTABLISHED
+from mixsense.regression.tuning import LARGEST_COVARIANCE, ONE_ESTABLISHED, SEVERAL_ESTABLISHED
 from mixsense.scales import told_of_noise
 
 
@@ -75,7 +75,7 @@ class Report:
     def _covariance(self, order: list[int]) -> Array | None:
         """Return the covariance of each model's coefficients, if they are few enough to keep it; see `Recovery`."""
         n, extra = self.columns.n, int(self.columns.intercept)
-        if n + extra > tuning.LARGEST_COVARIANCE:
+        if n + extra > LARGEST_COVARIANCE:
             return None
         full = np.zeros((len(order), n + extra, n + extra))
         places = np.append(self.columns.used, np.arange(n, n + extra))

@@ -46,8 +46,6 @@ Taste: chance goes so far once in a million."""
 MISFIT_P_VALUE = 1e-3
 """A test of the model with a smaller p-value makes a result uncertain.
 Taste: never swept; chance does so less than once in a thousand tables."""
-LARGEST_COVARIANCE = 60
-"""The covariance of the coefficients is kept for at most this many of them. Taste: some thousand numbers are enough."""
 TESTED_ROWS = 5_000
 """The test of the model looks at no more rows than about this: of a million rows it would find what nobody cares for.
 Taste: never swept."""

@@ -9,6 +9,7 @@ from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import counted, one_a_group
+from mixsense.regression.tuning import LARGEST_COVARIANCE
 
 
 def order_of_models(fit: Fit, expected: Expected) -> list[int]:
@@ -55,3 +56,17 @@ def answers_at_zero(fit: Fit, centre: Array) -> tuple[Array, Array]:
         variance[a] -= float(fit.variance[a, place[here]] @ inside**2)
         variance[a] += float(inside @ fit.covariance[np.ix_(here, here)] @ inside)  # those that are in are not
     return fit.beta @ row, np.sqrt(np.maximum(variance, 1e-300))
+
+
+def covariances(fit: Fit, n: int, centre: Array | None = None) -> Array | None:
+    """Return the covariance of each model's n coefficients, (L, p, p); None if they are too many to keep it.
+
+    A level, which comes first in the fit, is left out or, where the centre of the box is given, becomes the answer at
+    x = 0, −centre in coded units, and comes last.
+    """
+    if n + (centre is not None) > LARGEST_COVARIANCE:
+        return None
+    told = np.eye(fit.beta.shape[1])[-n:]
+    if centre is not None:
+        told = np.vstack([told, np.concatenate([[1.0], -centre])])
+    return np.stack([told @ fit.covariance_of(a) @ told.T for a in range(fit.L)])

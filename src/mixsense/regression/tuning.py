@@ -323,3 +323,5 @@ REWEIGHTING = 0.1
 """The weight of a coefficient that is 0, in units of that of the largest. Taste: as in the source of the idea."""
 NORMAL_QUANTILE = 1.959963984540054
 """Half of a 95 % interval, in standard errors. Derived: the quantile of the normal distribution."""
+LARGEST_COVARIANCE = 60
+"""The covariance of the coefficients is kept for at most this many of them. Taste: some thousand numbers are enough."""

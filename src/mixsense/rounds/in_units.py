@@ -25,11 +25,14 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
         story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
         story[HALF_RANGES] = units.half.tolist()
         interval = None if r.interval is None else r.interval / scale[:, None]
+        sizes = scale if r.intercept is None else np.append(scale, 1.0)
+        covariance = None if r.covariance is None else r.covariance / np.outer(sizes, sizes)
         return replace(
             r,
             vectors=r.vectors / scale,
             stderr=stderr,
             interval=interval,
+            covariance=covariance,
             error_bound=r.error_bound * gain,
             diagnostics=story,
         )

@@ -31,7 +31,7 @@ from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Reading, probabilities
-from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
+from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
 from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
 
@@ -149,7 +149,9 @@ class Report:
         intercepts = box is not None and box.level and box.intercept
         ends = intervals(self.answers.data, winner)[shown][:, -n:]
         stderr = np.ptp(ends, axis=2) / (2 * NORMAL_QUANTILE)
-        level, level_stderr = answers_at_zero(winner, box.centre) if box and intercepts else (None, None)
+        centre = box.centre if box and intercepts else None
+        level, level_stderr = (None, None) if centre is None else answers_at_zero(winner, centre)
+        covariance = covariances(winner, n, centre)
         return Recovery(
             vectors=winner.beta[shown][:, -n:],
             status="uncertain" if warnings else "single" if single else "certified" if reached else "budget",
@@ -159,6 +161,7 @@ class Report:
             weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
             stderr=np.where(np.isfinite(stderr), stderr, np.nan),
             interval=ends,
+            covariance=None if covariance is None else covariance[shown],
             diagnostics=self._diagnostics(candidates, checks, warnings)
             | {"rivals": self._told(alive)}
             | self._notes(candidates, single)
