@@ -421,3 +421,10 @@ def test_lapses_are_not_found_where_there_are_none():
     assert ms.match_error(r.vectors, truth) < 0.3
     with pytest.raises(ms.InvalidInput, match=r"lapses is 0\.1: give True"):
         ms.fit(X, y, lapses=0.1)
+
+
+@pytest.mark.parametrize(("X", "y"), [([[1, 2], [3, 4]], [1, 2]), (np.eye(2), [1, 5])])
+def test_too_few_rows_are_said(X, y):
+    r = ms.fit(X, y)
+    assert r.status == "uncertain"
+    assert any(f"{len(y)} rows for" in text for text in r.diagnostics["warnings"])

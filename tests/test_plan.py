@@ -488,3 +488,11 @@ def test_information_is_the_mean_square_of_the_score(sigma):
     exact = (np.diff(density, axis=1) ** 2 / np.maximum(np.diff(below, axis=1), 1e-15)).sum(axis=1)
     # 201 draws of the noise: a midpoint rule is off by about one part in 201 at each border.
     np.testing.assert_allclose(information(scale, values, sigma), exact, atol=0.03)
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.5])
+def test_typical_vectors_never_cost_more_than_any(gamma):
+    for n in (8, 12, 40):
+        table = ms.plan(n, 5, sigma=0.8, gap=2.0, gamma=gamma)
+        assert table["typical"].queries <= table["certified"].queries
+    assert "box: planned for queries of any size" in str(table)

@@ -15,6 +15,8 @@ PEOPLE_NOTE = (
     "respondent); the others as if each answer came from somebody else"
 )
 """What has to be said beside every number of people."""
+BOX_NOTE = "planned for queries of any size; where features stay within ranges, a certificate takes 150 to 250 at least"
+"""What has to be said to those who have a box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,10 @@ class Plan:
         return "\n".join([self._headline(), *lines, *self._remarks()])
 
     def _remarks(self) -> list[str]:
-        people = [f"people: {PEOPLE_NOTE}"] if (self.inputs["per_person"] or 1) > 1 else []
-        return people + [f"extrapolated: {text}" for text in self.extrapolated]
+        notes = [f"people: {PEOPLE_NOTE}"] if (self.inputs["per_person"] or 1) > 1 else []
+        if self.inputs["sigma"]:
+            notes.append(f"box: {BOX_NOTE}")
+        return notes + [f"extrapolated: {text}" for text in self.extrapolated]
 
     __repr__ = __str__  # what a prompt shows
 

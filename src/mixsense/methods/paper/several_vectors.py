@@ -171,7 +171,7 @@ def decode_all(
         warnings.append(f"the error bound {bound:.3g} is above gamma = {problem.gamma:g}: ask with larger batches")
     return Recovery(
         vectors=vectors,
-        status="uncertain" if warnings else "certified",
+        status="uncertain" if warnings else "budget" if problem.gamma is None else "certified",
         error_bound=bound,
         sigma=accuracy.sigma,
         diagnostics={
