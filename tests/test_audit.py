@@ -24,6 +24,7 @@ from http_service import HIGH, INTERCEPTS, LOW, MODELS, NAMES, Service, two_mode
 from mixsense.cli.main import main
 from mixsense.cli.oracle import choose
 from mixsense.oracles.preflight import cost
+from mixsense.studies.registry import list_studies
 
 HERE = os.path.dirname(__file__)
 GAMMA = 0.2
@@ -135,13 +136,22 @@ def test_prints_preflight_and_table_and_goes_on_without_asking(credit, tmp_path,
     done = audit(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert_found(json.loads((tmp_path / "r.json").read_text()))
-    assert done.stdout.startswith("preflight: 3")
+    assert done.stdout.startswith("preflight: 4")
     for words in ("ok       linear", "certified", "income", "late", "(intercept)", "±", "difference, 2 − 1"):
         assert words in done.stdout
     count = len(answered(tmp_path))
     again = audit(*args, cwd=tmp_path)
     assert (again.returncode, len(answered(tmp_path))) == (0, count)
     assert "made when the study began" in again.stdout
+    assert "has ended, nothing was asked: give --fresh, another --name or --db" in again.stderr
+    told = subprocess.run(
+        [sys.executable, "-m", "mixsense", "study", "result", "credit", "--db", "audit.db"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "difference, 2 − 1" in told.stdout
     assert done.stdout.partition("certified")[2] == again.stdout.partition("certified")[2]
     # Another question under the same name is not the same audit.
     for more, words in (
@@ -537,12 +547,18 @@ def test_the_body_is_stored_as_a_fingerprint_only(tmp_path, here, monkeypatch):
 
 def test_quiet_prints_nothing_but_errors(tmp_path):
     with score_service(lambda call, y: y) as service:
-        for _ in range(2):  # the second time it goes on
+        for said in (0, 1):  # the second time nothing is asked: whoever looks at the exit code only must see that
             done = audit(service.url, *PLAIN, "--out", "r.json", cwd=tmp_path)
-            assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+            assert (done.returncode, done.stdout, done.stderr.count("\n")) == (0, "", said)
+            assert ("nothing was asked" in done.stderr) == bool(said)
             assert ms.Recovery.from_json((tmp_path / "r.json").read_text()).status == "certified"
         done = audit(service.url, *PLAIN[:-1], cwd=tmp_path)
         assert "certified" in done.stdout
+        asked = len(service.calls)
+        done = audit(service.url, *PLAIN, "--fresh", "--skip-preflight", cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert len(service.calls) > asked
+    assert list_studies(tmp_path / "mixsense.db") == ["audit", "audit-2"]
 
 
 @pytest.mark.parametrize(

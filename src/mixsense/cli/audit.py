@@ -11,6 +11,7 @@ import typer
 
 from mixsense.checks import require_all
 from mixsense.cli import options
+from mixsense.cli.audit_again import tell_resumed, unused_name
 from mixsense.cli.audit_run import run_audit
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
@@ -86,6 +87,9 @@ def audit_command(
     name: Annotated[
         str | None, typer.Option(help="Name of the study in the database.", show_default="audit, or what the file says")
     ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew, as NAME-2, NAME-3, …, although a study NAME is there: for CI.")
+    ] = False,
     skip_preflight: Annotated[
         bool, typer.Option("--skip-preflight", help="Do not look at the endpoint first.")
     ] = False,
@@ -125,6 +129,7 @@ def audit_command(
     with chosen.opened(problem.get("features"), **endpoint) as oracle:
         _check_callers(oracle, wanted)
         identity = _identity(chosen, problem.get("features"), endpoint)
+        called = unused_name(db, called) if fresh else called
         study = _resume(db, called, checked, identity)
         if study is None:
             report = None if skip_preflight else _look(oracle, problem, silent, wanted)
@@ -133,8 +138,8 @@ def audit_command(
             if report is not None and wanted == AUTO:
                 problem["block"] = report.block
             study = _begin(db, called, problem, identity, report)
-        elif not silent:
-            _tell_resumed(study)
+        else:
+            tell_resumed(study, silent)
         with contextlib.closing(study):
             r = run_audit(study, oracle, endpoint.get("concurrency", WORKERS) if chosen.kind.parallel else 1, quiet)
             _show(study, r, out, as_json, quiet)
@@ -271,14 +276,6 @@ def _begin(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]
 
     notes = {"endpoint": identity, "preflight": None if report is None else report.to_dict()}
     return create_study(db, name, notes=notes, **problem)
-
-
-def _tell_resumed(study: Study) -> None:
-    from mixsense.oracles.preflight_report import Preflight
-
-    if study.notes.get("preflight"):
-        typer.echo(Preflight.from_dict(study.notes["preflight"]).summary() + "\n  (made when the study began)")
-    typer.echo(f"{study.progress().total:,} answers are there already", err=True)
 
 
 def _show(study: Study, r: Recovery, out: Path | None, as_json: bool, quiet: bool) -> None:

@@ -144,15 +144,18 @@ def result(
     as_json: options.Json = False,
 ) -> None:
     """Show the result or, while the study goes on, the best estimate so far."""
+    from mixsense.recovery.tables import as_table, as_text
+
     check_file(out)
     try:
-        r = _load(db, name).result()
+        study = _load(db, name)
+        r = study.result()
     except StudyError as error:
         if "needed" not in error.data:  # the database or the method failed
             raise
         typer.echo(f"mixsense: {error}", err=True)
         raise typer.Exit(ExitCode.NOT_CERTIFIED) from None
-    typer.echo(r.to_json() if as_json else r.summary())
+    typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference="endpoint" in study.notes)))
     if out is not None:
         write_result(r, out)
     raise typer.Exit(BY_STATUS[r.status])

@@ -131,7 +131,7 @@ class Report:
         best = max(found.scores, key=lambda L: found.scores[L])
         rows, free = len(self.table.y), self.expected.free_sigma + self.expected.free_weights * (fit.L - 1)
         if rows <= (known := int(fit.found.sum()) + free):
-            warnings.append(f"{rows} rows for {known} numbers that were fitted to them: they fit in any case, give more")
+            warnings.append(f"{rows} rows for {known} numbers that are fitted to them: they fit in any case, give more")
         if fit.L == 1:
             if found.evidence < ONE_ESTABLISHED and self.expected.models != 1:
                 warnings.append("the answers do not decide between one model and two: more of them would")

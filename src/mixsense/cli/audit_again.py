@@ -1,0 +1,40 @@
+"""An audit that is run once more: it goes on, has ended, or begins anew under another name."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from mixsense.studies.study import Study
+
+
+def unused_name(db: str, name: str) -> str:
+    """Return the name or, where there is a study of that name, the first of NAME-2, NAME-3, … that is free."""
+    from mixsense.studies.storage.catalogue import study_names
+    from mixsense.studies.storage.database import Database
+    from mixsense.studies.storage.migrations import upgrade
+
+    database = Database(db, create=True)
+    if database.sqlite and not Path(str(database.url.database)).exists():
+        return name
+    upgrade(database, create=True)
+    taken = set(study_names(database))
+    return next(new for new in itertools.chain([name], (f"{name}-{i}" for i in itertools.count(2))) if new not in taken)
+
+
+def tell_resumed(study: Study, silent: bool) -> None:
+    """Say what is there already; that nothing will be asked is said in any case: a green light in CI would be old."""
+    from mixsense.oracles.preflight_report import Preflight
+
+    now = study.progress()
+    if not silent:
+        if study.notes.get("preflight"):
+            typer.echo(Preflight.from_dict(study.notes["preflight"]).summary() + "\n  (made when the study began)")
+        typer.echo(f"{now.total:,} answers are there already", err=True)
+    if now.state == "ended":
+        text = f"mixsense: the study {study.name!r} has ended, nothing was asked: give --fresh, another --name or --db"
+        typer.echo(text, err=True)
