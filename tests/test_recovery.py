@@ -434,3 +434,21 @@ def test_a_picture_says_what_it_does_not_show():
     ]
     assert axes.figure.axes[1].get_xticklabels()[2].get_text() == "c\\x1b"
     plt.close("all")
+
+
+def test_features_of_all_units_compare_in_the_picture():
+    half, middle = [5.0, 1000.0], [5.0, 3000.0]
+    r = ms.Recovery(
+        [[2.0, 0.001], [-1.0, 0.002]],
+        "budget",
+        stderr=np.full((2, 2), 1e-4),
+        intercept=[1.0, 2.0],
+        intercept_stderr=[0.1, 0.1],
+        covariance=np.zeros((2, 3, 3)),
+        diagnostics={"half_ranges": half, "middles": middle},
+    )
+    first = r.plot(r.vectors).figure.axes[1]
+    assert any(list(line.get_ydata()) == [10.0, 1.0] for line in first.lines)
+    assert first.get_title().endswith("level 14 ± 0")
+    assert r.plot().get_ylabel() == "effect of half\nof the range"
+    assert ms.Recovery([[2.0, 0.001]], "budget").plot().get_ylabel() == "value"

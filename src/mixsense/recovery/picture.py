@@ -14,6 +14,7 @@ from mixsense.metrics import best_order
 from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
 from mixsense.recovery.tables import error_text, shares_of
+from mixsense.recovery.uses import HALF_RANGES, LEVEL, MIDDLES, normal_quantile, of_each_feature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +40,9 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         The true vectors: drawn in green on the left, the recovered ones on the right in their best order. One recovered
         vector stands beside each true one; of any other number the order tells nothing.
 
+    Where the range of each feature is known, what is drawn is the effect of half of it, so that features of any unit
+    compare; and each model's level, its answer in the middle of the box, stands beside its share.
+
     Returns
     -------
     matplotlib Axes
@@ -46,10 +50,12 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     """
     import matplotlib.pyplot as plt
 
-    found, choice = recovery.vectors, choose(recovery)
+    half, choice = of_each_feature(recovery, HALF_RANGES), choose(recovery)
+    unit = np.ones(recovery.vectors.shape[1]) if half is None else half
+    found = recovery.vectors * unit
     drawn = importance(recovery) >= PRINTED
     drawn[:, np.setdiff1d(np.arange(found.shape[1]), choice.shown)] = False
-    true = None if truth is None else _checked(truth, found)
+    true = None if truth is None else _checked(truth, found) * unit
     order = list(range(len(found)))
     if true is not None and len(found) in (1, len(true)):
         order = list(best_order(found, true))
@@ -80,9 +86,9 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     ends = _ends(recovery)
     if ends is not None:
         for axes, i in zip(grid[:, -1], order, strict=False):
-            _bars(axes, ends[i])
+            _bars(axes, ends[i] * unit[:, None])
     for axes in grid[:, 0]:
-        axes.set_ylabel("value")
+        axes.set_ylabel("value" if half is None else "effect of half\nof the range")
     title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
     figure.suptitle("\n".join([title, *_left_out(found, choice)]), fontsize=11)
     return last
@@ -100,8 +106,21 @@ def _checked(truth: ArrayLike, found: Array) -> Array:
 
 def _titles(recovery: Recovery, order: list[int]) -> list[str]:
     """Return what stands above the recovered vectors: their numbers, and shares."""
-    shares = shares_of(recovery)
-    return [f"recovered: vector {i + 1}" + (f", share {shares[i]}" if shares else "") for i in order]
+    shares, levels = shares_of(recovery), _levels(recovery)
+    return [
+        f"recovered: vector {i + 1}" + (f", share {shares[i]}" if shares else "") + (levels[i] if levels else "")
+        for i in order
+    ]
+
+
+def _levels(recovery: Recovery) -> list[str]:
+    """Return what is said of each model's level in the middle of the box; nothing where that is not known."""
+    middle = of_each_feature(recovery, MIDDLES)
+    if middle is None or recovery.intercept is None:
+        return []
+    found = recovery.predict(middle)
+    half = np.ptp(found.interval[0], axis=1) / (2 * normal_quantile(LEVEL))  # standard errors, as those of the shares
+    return [f", level {value:.3g} ± {error:.2g}" for value, error in zip(found.mean[0], half, strict=True)]
 
 
 def _left_out(found: Array, choice: Choice) -> list[str]:

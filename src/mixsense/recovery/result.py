@@ -162,7 +162,7 @@ class Recovery:
         return as_html(as_table(self))
 
     def plot(self, truth: Any = None) -> Axes:
-        """Draw the vectors, with error bars where there are standard errors.
+        """Draw the vectors, or the effects of half of each range where those are known, with error bars.
 
         Parameters
         ----------

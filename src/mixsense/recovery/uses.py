@@ -25,6 +25,8 @@ INTERCEPT = "(intercept)"
 """What tables call the constant of a model."""
 HALF_RANGES = "half_ranges"
 """Where the diagnostics keep half of the range of each feature."""
+MIDDLES = "middles"
+"""Where the diagnostics keep the middle of the range of each feature."""
 
 
 class Prediction(NamedTuple):
@@ -103,14 +105,20 @@ def _probabilities(recovery: Recovery, mean: Array, law: Scale | None, answers: 
     return P if group is None else P[group]
 
 
+def of_each_feature(recovery: Recovery, key: str) -> Array | None:
+    """Return numbers of the features that the diagnostics keep, (n,); None if they do not."""
+    try:
+        found = as_reals(key, recovery.diagnostics.get(key), "one for each feature")
+    except InvalidInput:
+        return None
+    return found if found.shape == recovery.vectors.shape[1:] else None
+
+
 def effects(recovery: Recovery) -> dict[str, Array]:
     """Say what half of each feature's range does; see `Recovery.effects`."""
     n = recovery.vectors.shape[1]
-    try:
-        half = as_reals(HALF_RANGES, recovery.diagnostics.get(HALF_RANGES), "one for each feature")
-    except InvalidInput:
-        half = np.empty(0)
-    if half.shape != (n,):
+    half = of_each_feature(recovery, HALF_RANGES)
+    if half is None:
         raise InvalidInput(
             "the ranges of the features are not known here: effects need data (ms.fit), or a box (ms.recover)"
         )

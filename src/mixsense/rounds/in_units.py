@@ -8,7 +8,7 @@ from typing import Any
 from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
-from mixsense.recovery.uses import HALF_RANGES
+from mixsense.recovery.uses import HALF_RANGES, MIDDLES
 from mixsense.rounds.round import Method
 from mixsense.rounds.vectors import dense
 
@@ -23,7 +23,7 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
     def back(r: Recovery) -> Recovery:
         stderr = None if r.stderr is None else r.stderr / scale
         story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
-        story[HALF_RANGES] = units.half.tolist()
+        story |= {HALF_RANGES: units.half.tolist(), MIDDLES: units.middle.tolist()}
         interval = None if r.interval is None else r.interval / scale[:, None]
         sizes = scale if r.intercept is None else np.append(scale, 1.0)
         covariance = None if r.covariance is None else r.covariance / np.outer(sizes, sizes)
