@@ -495,7 +495,7 @@ def faults_of(error: BaseException, expected: str) -> list[str]:
 def outcome(name: str) -> tuple[list[str], str, float]:
     """Return what went wrong, the message, and the seconds that it took."""
     what = KINDS[name]
-    options = {"timeout": 0.5, "limit": 3.0, "retries": 1, "concurrency": 1, **what.options}
+    options = {"timeout": 0.5, "limit": 3.0, "retries": 1, "concurrency": 1, "fresh": False, **what.options}
     found: list[str] = []
     said = ""
 
