@@ -205,7 +205,8 @@ class _Setting:
     def certified(self, gamma: float) -> int:
         real = certain_of_any(self.n, self.k, self.gap, gamma, self.shares)
         any_ = math.ceil(real * (self.lost.focused if self.lost else 1.0))
-        return max(any_, self.typical(gamma), self.frugal(gamma))  # whoever is sure of any vectors is sure of typical ones
+        # Whoever is sure of any vectors is sure of typical ones.
+        return max(any_, self.typical(gamma), self.frugal(gamma))
 
     def typical(self, gamma: float) -> int:
         return certain_of_typical(self.n, self.k, self.gap, gamma, self.growth)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
