@@ -123,6 +123,18 @@ def test_what_another_program_adds_in_between_is_refused(tmp_path, monkeypatch):
         recorded(X, 1)
 
 
+def test_a_record_that_was_removed_is_refused_and_none_is_left_in_its_place(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    oracle = ms.RecordedOracle(simulated(), path, {"seed": 1})
+    oracle(np.eye(PAIR.shape[1])[:1], 1)
+    path.unlink()
+    with pytest.raises(ms.OracleError, match="is gone: another program has removed it"):
+        oracle(np.eye(PAIR.shape[1])[1:2], 1)
+    assert not path.exists()
+    with pytest.raises(ms.InvalidInput, match="NUL character"):
+        ms.RecordedOracle(simulated(), "a\0b", {})
+
+
 def test_what_is_not_a_regular_file_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/full"), Path("/dev/zero"), Path("/dev/null")):

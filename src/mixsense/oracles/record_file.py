@@ -43,6 +43,8 @@ class RecordFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        if "\0" in str(self.path):
+            raise InvalidInput(f"the record's name {str(self.path)!r} has a NUL character: give another file")
         self.unconfirmed = 0
         """Runs that were ended by force: nobody saw whether their answers were followed by one too many."""
         self._synced = -SYNC_SECONDS
@@ -66,6 +68,8 @@ class RecordFile:
     def write(self, begun: int | None = None, more: bool = False) -> None:
         """Bring into the file what has to follow; only so many bytes of it may be there already, from another try."""
         size, text = self._end
+        if size and not self.path.exists():  # opening would leave an empty file, which looks like a new record
+            raise OSError(errno.EBUSY, f"it had {size} bytes and is gone: another program has removed it")
         with open(self.path, "ab+", opener=for_owner) as file:
             found = os.fstat(file.fileno()).st_size
             file.seek(size)
