@@ -179,3 +179,15 @@ def test_the_bound_in_a_box_is_about_half_of_each_range_also_where_0_is_not_its_
         r = ms.recover(oracle, 8, gamma=1.0, method="paper", max_queries=400_000, **given)
         # The effect of half of a range is 10.5 times the coefficient; the bound has a failure probability of 0.05.
         assert 10.5 * ms.match_error(r.vectors, pair) <= r.error_bound
+
+
+@pytest.mark.parametrize("level", [1e6, -1e8])
+def test_a_large_level_that_all_answers_share_costs_nothing(level):
+    # Without the level taken off, 1e6 was never certified, and at 1e8 two models were called one.
+    near, far = (
+        ms.recover(Boxed(WIDE, (at, at + 1.0)), N, gamma=0.5, box=WIDE, intercept=True, seed=1) for at in (0.0, level)
+    )
+    assert (far.status, far.queries) == (near.status, near.queries) == ("certified", near.queries)
+    # The same answers but for what is left of the level: far less than a standard error apart.
+    assert (np.abs(far.vectors - near.vectors) < 0.2 * near.stderr).all()
+    assert (np.abs(far.intercept - level - near.intercept) < 0.2 * near.intercept_stderr).all()

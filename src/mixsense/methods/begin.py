@@ -21,6 +21,7 @@ from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, Problem
 from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import Method, Round
+from mixsense.rounds.centred import centred
 from mixsense.rounds.in_units import in_units
 
 
@@ -86,6 +87,8 @@ def _boxed(entry: Entry, problem: Problem, units: Units, rng: np.random.Generato
     """Run a method in a box; γ and the error bound are about the effects of half of each feature's range."""
     if entry.takes_box:
         method = _started(entry, problem, rng, box=units.coded())
+        if units.intercept and problem.scale is None:
+            method = centred(method)
         return in_units(method, units, units.half, units.middle)
     if units.steps.any():
         name = units.features[int(np.argmax(units.steps > 0))]

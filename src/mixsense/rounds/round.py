@@ -175,6 +175,12 @@ class Asked:
         other._set(change(self.vectors), self.place, self.answers, self.group)
         return other
 
+    def lowered(self, level: float) -> Asked:
+        """Return the same queries with this much less as each answer."""
+        other = Asked.__new__(Asked)
+        other._set(self.vectors, self.place, self.answers - level, self.group)
+        return other
+
     def __len__(self) -> int:
         return len(self.answers)
 
