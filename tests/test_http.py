@@ -520,7 +520,7 @@ def shifting(seconds, when=0):
 def test_a_reply_too_many_is_found_after_a_rest(monkeypatch):
     monkeypatch.setattr(connections_module, "IDLE", 0.2)
     server, url = shifting(0.02)
-    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+    with server, ms.HTTPOracle(url, concurrency=1, fresh=False) as oracle:
         assert oracle([[1.0], [2.0]], 1).ravel().tolist() == [1.0, 777.0]
         time.sleep(0.4)
         with pytest.raises(ms.OracleError, match="without being asked"):
@@ -531,7 +531,7 @@ def test_a_reply_too_many_is_found_after_a_rest(monkeypatch):
 def test_a_reply_that_is_still_being_made_is_waited_for_at_the_end():
     server, url = shifting(0.3)
     with server:
-        oracle = ms.HTTPOracle(url, concurrency=1)
+        oracle = ms.HTTPOracle(url, concurrency=1, fresh=False)
         assert oracle([[1.0], [2.0], [3.0]], 1).ravel().tolist() == [1.0, 777.0, 2.0]
         assert not oracle.confirmed
         with pytest.raises(ms.OracleError, match="without being asked"):
@@ -547,7 +547,7 @@ def test_a_reply_too_many_is_found_behind_the_one_that_closes_the_connection():
         client.sendall(reply_of(y(x), b"Connection: close\r\n" if i == 1 else b""))
 
     server, url = answering(answer)
-    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+    with server, ms.HTTPOracle(url, concurrency=1, fresh=False) as oracle:
         with pytest.raises(ms.OracleError, match="without being asked"):
             oracle(np.arange(4.0)[:, None], 1)
 
@@ -556,7 +556,7 @@ def test_a_reply_too_many_is_found_behind_the_one_that_closes_the_connection():
 def test_a_connection_that_is_stopped_on_its_way_is_looked_at(shifted):
     server, url = shifting(0.2, 0 if shifted else -1)
     with server:
-        oracle = ms.HTTPOracle(url, concurrency=1)
+        oracle = ms.HTTPOracle(url, concurrency=1, fresh=False)
         oracle([[1.0], [2.0]], 1)
         threading.Timer(0.05, oracle.stop).start()
         with pytest.raises(ms.OracleError, match="stopped"):
@@ -579,7 +579,9 @@ def test_a_connection_that_was_stopped_does_not_stand_in_the_way_of_the_next_cal
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=serve_all, args=(listener,), daemon=True).start()
-        with ms.HTTPOracle(f"http://127.0.0.1:{listener.getsockname()[1]}/", concurrency=1, timeout=5) as oracle:
+        with ms.HTTPOracle(
+            f"http://127.0.0.1:{listener.getsockname()[1]}/", concurrency=1, timeout=5, fresh=False
+        ) as oracle:
             oracle([[1.0]], 1)
             threading.Timer(0.05, oracle.stop).start()
             with pytest.raises(ms.OracleError, match="stopped"):
@@ -595,7 +597,7 @@ def test_closing_goes_on_where_ctrl_c_interrupted_it(monkeypatch):
 
     server, url = shifting(0.1)
     with server:
-        oracle = ms.HTTPOracle(url, concurrency=1)
+        oracle = ms.HTTPOracle(url, concurrency=1, fresh=False)
         oracle([[1.0], [2.0]], 1)
         with monkeypatch.context() as patch:
             patch.setattr(connections_module.Connections, "_rest", interrupted)
@@ -617,14 +619,14 @@ def test_connections_that_a_service_closes_without_a_word_are_used_once():
             next(questions, None)
 
     server, url = raw_server(serve)
-    with server, ms.HTTPOracle(url, concurrency=1) as oracle:
+    with server, ms.HTTPOracle(url, concurrency=1, fresh=False) as oracle:
         x = np.arange(20.0)
         assert (oracle(x[:, None], 1)[:, 0] != x).sum() <= 1
 
 
 def test_answers_are_confirmed_when_the_oracle_was_closed():
     with Service(total) as service:
-        oracle = ms.HTTPOracle(service.url)
+        oracle = ms.HTTPOracle(service.url, fresh=False)
         assert isinstance(oracle, Confirming)
         assert oracle.confirmed
         oracle(X, 1)
