@@ -205,7 +205,7 @@ def sigmoid(setting: Setting, rng: np.random.Generator) -> Case:
     return case(setting, rng, lambda X, means, number, rng: of_one(2 * np.tanh(means / 2), rng) + noise(len(X), rng))
 
 
-@world("ratings 1 to 7 taken for real numbers", "outside", *BENDS)
+@world("ratings 1 to 7 taken for real numbers", "outside", *BENDS, settings=BOXES)
 def ratings(setting: Setting, rng: np.random.Generator) -> Case:
     def answering(X: np.ndarray, means: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.clip(np.round(4 + of_one(means, rng) + noise(len(X), rng)), 1, 7)
@@ -213,7 +213,7 @@ def ratings(setting: Setting, rng: np.random.Generator) -> Case:
     beta = effects(setting, rng)
     truth = beta.copy()
     truth[:, 0] += 4
-    return case(setting, rng, answering, beta, [truth] if setting.box else None)
+    return case(setting, rng, answering, beta, [truth])
 
 
 @world("ratings 1 to 7, with their scale", "outside", settings=BOXES)
@@ -257,7 +257,7 @@ def hash_routes(setting: Setting, rng: np.random.Generator) -> Case:
 
 def half_way(setting: Setting) -> int:
     """Return how many answers come before the change: about half of what a certificate takes."""
-    return 150 if not setting.box else 125 if setting.n < 12 else 75
+    return 60 if not setting.box else 125 if setting.n < 12 else 75
 
 
 @world("drift of the level", "outside", "drift of the level", "drift of the coefficients", "drift of the shares")

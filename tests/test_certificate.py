@@ -8,6 +8,7 @@ from scipy.stats import binom, ncx2
 
 import mixsense as ms
 from mixed_answers import fit, mixed_answers
+from mixsense.methods.frugal.tuning import AS_PROBABLE, HIDDEN_ODDS
 from mixsense.methods.frugal.typical import typical_error
 from mixsense.methods.frugal.unseen import Unseen, bound_for_any, unseen
 from mixsense.regression.data import Data
@@ -146,14 +147,14 @@ def test_intervals_cover_all_coefficients_found_or_not():
     assert 0.95 - 4 * 0.0083 < np.mean(covered) < 0.95 + 4 * 0.0083
 
 
-def two_in_a_box(delta, column, N, holes, seed):
+def two_in_a_box(delta, column, N, holes, seed, share=0.5):
     """Rows and answers of two models that differ in one column; the first column is the level."""
     rng = np.random.default_rng(seed)
     Z = rng.choice([-1.0, 1.0], (N, 5))
     Z[rng.random(Z.shape) < holes] = 0.0
     X = np.column_stack([np.ones(N), Z])
     beta = np.array([1.0, 2.0, 0.0, -1.0, 0.5, 0.0])
-    side = rng.choice([-0.5, 0.5], N)
+    side = rng.choice([share - 1, share], N, p=[share, 1 - share])
     return Data(X, X @ beta + side * delta * X[:, column] + rng.standard_normal(N)), beta
 
 
@@ -161,11 +162,36 @@ def test_two_models_that_one_hides_are_excluded_as_far_as_the_answers_allow():
     def hidden(delta, column, N, holes, seed=0):
         data, beta = two_in_a_box(delta, column, N, holes, seed)
         one = fit(data.X, data.y, beta[None], 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
-        return hidden_difference(data, one, None, level=True)
+        return hidden_difference(data, one, None, level=True).excluded(HIDDEN_ODDS)
 
-    nothing = hidden(0.0, 1, 400, 0.5)
-    assert nothing.feature < 1.0  # where a feature is in the middle, its difference is not there
-    assert nothing.level > nothing.feature  # a level is never in the middle
+    nothing = [hidden(0.0, 1, 400, 0.5, seed) for seed in range(6)]
+    features, levels = (np.mean([getattr(found, of) for found in nothing]) for of in ("feature", "level"))
+    assert features < 1.0  # where a feature is in the middle, its difference is not there
+    assert levels > features  # a level is never in the middle
     # A difference of 3 σ is there: it is not excluded, so that the error is at least 1.5 up to the steps of the grid.
     assert hidden(3.0, 2, 400, 0.5).feature > 1.3
     assert hidden(3.0, 0, 400, 0.5).level > 1.3
+
+
+def test_a_model_that_answers_seldom_is_not_excluded_where_it_is():
+    """With 600 answers, 1.5 σ in one feature of five, shares .8 and .2: it has a few nats, and nobody may be sure."""
+    possible, sure = 0, 0
+    for seed in range(12):
+        data, beta = two_in_a_box(1.5, 2, 600, 0.25, seed, share=0.8)
+        one = fit(data.X, data.y, beta[None], 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
+        odds = hidden_difference(data, one, None, level=True, share=0.8)
+        possible += odds.excluded(HIDDEN_ODDS).feature > 1.0
+        sure += odds.excluded(AS_PROBABLE).feature > 1.0
+    # The log-likelihood ratio has about mean 5 and standard deviation 3: below log(0.02) + 1 + log 5 = −1.3 with
+    # probability 2 %, below log(0.4) + 1 + log 5 = 1.7 with 13 %.
+    assert possible >= 10
+    assert sure >= 7
+
+
+def test_where_one_model_answers_those_that_answer_seldom_are_ruled_out_as_far_as_possible():
+    excluded = []
+    for seed in range(12):
+        data, beta = two_in_a_box(0.0, 2, 600, 0.25, seed)
+        one = fit(data.X, data.y, beta[None], 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
+        excluded.append(hidden_difference(data, one, None, level=True, share=0.8).excluded(AS_PROBABLE).feature)
+    assert np.median(excluded) < 1.3

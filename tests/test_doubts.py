@@ -11,6 +11,7 @@ from mixed_answers import fit
 from mixsense.features.units import Coded
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
+from mixsense.methods.frugal.tuning import HIDDEN_ODDS
 from mixsense.methods.frugal.unseen import unseen
 from mixsense.regression.data import Data
 from mixsense.regression.hidden import hidden_difference
@@ -153,8 +154,8 @@ def test_groups_exclude_what_single_answers_hide():
     y = X @ np.array([1.0, 2.0, 0.0, -1.0, 0.5]) + rng.standard_normal(400)
     either = np.ones(4, dtype=np.bool_)
     one = fit(X, y, np.array([[1.0, 2.0, 0.0, -1.0, 0.5]]), 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
-    alone = hidden_difference(Data(X, y), one, None, True, either)
-    linked = hidden_difference(Data(X, y, group=np.arange(400) // 4), one, None, True, either)
+    alone = hidden_difference(Data(X, y), one, None, True, either).excluded(HIDDEN_ODDS)
+    linked = hidden_difference(Data(X, y, group=np.arange(400) // 4), one, None, True, either).excluded(HIDDEN_ODDS)
     assert alone.inner == 0.0  # there is no other feature
     assert linked.feature < 0.7 * alone.feature
 

@@ -346,3 +346,18 @@ def test_what_was_given_is_left_out_as_a_trial():
 def test_where_nothing_fails_or_nothing_can_be_tried_there_is_no_remedy():
     assert tried(Data(*answers(1))) is None
     assert tried(Data(*answers(1, WORLDS["drift of the level"]))) is None
+
+
+def test_lapses_that_come_together_are_a_drift():
+    """Answers of another world before the rest look like lapses, but not like lapses that come at any time."""
+    X, y = answers(3, N=400)
+    rng = np.random.default_rng(3)
+    early, spread = np.arange(len(y)) < 40, rng.permutation(len(y)) < 40
+    low, high = y.min(), y.max()
+    for where, drifts in ((early, True), (spread, False)):
+        spoilt = np.where(where, rng.uniform(low, high, len(y)), y)
+        law = Lapses(0.1, float(np.ptp(spoilt)))
+        em = climb(Data(X, spoilt, scale=law), MODELS, SIGMA, np.ones(2) / 2, 0.9, 0.9, free_sigma=True)
+        found = check_model(Data(X, spoilt), finish(em, "test"), True, True, level=True)
+        (drift,) = (check for check in found if check.name == "drift of the shares")
+        assert drift.failed is drifts

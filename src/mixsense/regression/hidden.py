@@ -30,8 +30,33 @@ class Hidden(NamedTuple):
     """If they differ in one feature that has values between its ends."""
 
 
-def hidden_difference(data: Data, one: Fit, sigma: float | None, level: bool, either: Mask | None = None) -> Hidden:
-    """Return how far the model may be from two that answer in its place, and differ in one column.
+class Odds(NamedTuple):
+    """How probable two models are against one, by how far it would be from the farther of them."""
+
+    errors: Array
+    """(e,), the distances that were tried."""
+    feature: Array
+    """(e,), the odds of all pairs at least so far away that differ in one feature."""
+    level: Array
+    """(e,), of those that differ in their levels alone."""
+    inner: Array
+    """(e,), of those that differ in one feature that has values between its ends."""
+
+    def excluded(self, most: float) -> Hidden:
+        """Return the smallest errors from which on the odds are at most this; infinite if there is none."""
+        small = [np.flatnonzero(odds <= most) for odds in self[1:]]
+        return Hidden(*(float(self.errors[here[0]]) if here.size else math.inf for here in small))
+
+
+def no_odds() -> Odds:
+    """Return the odds where two models are not possible."""
+    return Odds(*np.zeros((4, 1)))
+
+
+def hidden_difference(
+    data: Data, one: Fit, sigma: float | None, level: bool, either: Mask | None = None, share: float = 0.5
+) -> Odds:
+    """Return the odds that two models answer in the place of one, and differ in one column.
 
     Parameters
     ----------
@@ -45,12 +70,13 @@ def hidden_difference(data: Data, one: Fit, sigma: float | None, level: bool, ei
         The first column is the model's level.
     either : (n,) array of bool, optional
         Which features have two values only: none by default.
+    share : float
+        How often the nearer of the two answers.
 
     Notes
     -----
-    Every column is tried with equal shares, and one of two values with unequal ones too, over a grid of differences. A
-    pair has the odds of its likelihood ratio, less one nat for its size, and a feature those of one in n. All that
-    exceed the returned error have odds of at most `HIDDEN_ODDS` together.
+    Every column is tried over a grid of differences. A pair has the odds of its likelihood ratio, less one nat for its
+    size, and a feature those of one in n. Where the answers tell nothing, the odds are exp(−1).
     """
     X, c = data.X, data.X.shape[1]
     R = data.values - X @ one.beta[0]
@@ -60,37 +86,24 @@ def hidden_difference(data: Data, one: Fit, sigma: float | None, level: bool, ei
         columns = np.argsort(-second_moments(X, data.values, one.beta[0], 2)[0], kind="stable")[: tuning.HIDDEN_COLUMNS]
         columns = np.union1d(columns, [0]) if level else columns
     alone = _loglik_of_one(R, spread2 if sigma is None else sigma**2)
-    noise = (one.sigma if sigma is None else sigma) * tuning.HIDDEN_GRID
-
-    def odds_of(columns: Index, share: float, side: float = 1.0) -> Array:
-        """Return the odds of two models for each error and column, with this share of the nearer one."""
-        x, odds = side * X[:, columns], np.zeros((len(noise), len(columns)))
-        for e, error in enumerate(noise):
+    errors, x = (one.sigma if sigma is None else sigma) * tuning.HIDDEN_GRID, X[:, columns]
+    odds = np.zeros((len(errors), len(columns)))
+    sides = (1.0,) if share == 0.5 else (1.0, -1.0)  # the nearer of unequal ones is on either side
+    for side in sides:
+        for e, error in enumerate(errors):
             taken = error**2 * (1 - share) / share * (x * x).mean(axis=0)  # the variance that they explain
             left = np.maximum(spread2 - taken, tuning.LEAST_HIDDEN_NOISE * spread2) if sigma is None else sigma**2
-            odds[e] = np.exp(np.minimum(_loglik_of_two(R, x, error, left, data.group, share) - alone - 1, 50.0))
-        found: Array = np.maximum.accumulate(odds[::-1], axis=0)[::-1]  # of a column, the best of all larger ones
-        return found
-
-    odds = odds_of(columns, 0.5)
+            nats = _loglik_of_two(R, side * x, error, left, data.group, share) - alone - 1
+            odds[e] += np.exp(np.minimum(nats, tuning.MOST_HIDDEN_NATS)) / len(sides)
+    odds = np.maximum.accumulate(odds[::-1], axis=0)[::-1]  # of a column, the best of all larger ones
     feature = columns >= level
     inner = feature.copy()
-    if either is not None and either.any():  # where a feature is in the middle, models of any shares answer alike
+    if either is not None and either.any():
         inner &= ~np.concatenate([np.zeros(int(level), dtype=np.bool_), either])[columns]
-        here = np.flatnonzero(feature & ~inner)
-        for side in (-1.0, 1.0):
-            odds[:, here] = np.maximum(odds[:, here], odds_of(columns[here], tuning.HIDDEN_SHARE, side))
-    return Hidden(
-        _excluded(noise, odds[:, feature].sum(axis=1) / max(c - level, 1)),
-        _excluded(noise, odds[:, ~feature].sum(axis=1)) if level else 0.0,
-        _excluded(noise, odds[:, inner].sum(axis=1) / max(c - level, 1)) if inner.any() else 0.0,
-    )
-
-
-def _excluded(errors: Array, odds: Array) -> float:
-    """Return the smallest error from which on the odds are small; infinite if there is none."""
-    small = odds <= tuning.HIDDEN_ODDS
-    return float(errors[int(np.argmax(small))]) if small.any() else math.inf
+    each = max(c - level, 1)
+    errors = np.append(0.0, errors)  # where there is no such column, nothing is hidden
+    parts = (odds[:, here].sum(axis=1) / number for here, number in ((feature, each), (~feature, 1), (inner, each)))
+    return Odds(errors, *(np.append(np.inf if part.any() else 0.0, part) for part in parts))
 
 
 def _loglik_of_one(R: Array, variance: float) -> float:

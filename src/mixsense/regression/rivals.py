@@ -134,6 +134,15 @@ def split_of_one(data: Data, one: Fit) -> Rival:
     spread = float(np.std(data.values - data.X @ one.beta[0]))
     columns = np.eye(data.X.shape[1])
     starts = [Rival(one.beta[0], 2 * spread * column, np.ones(2) / 2, spread / 2, -math.inf) for column in columns]
+    share = tuning.HIDDEN_SHARE
+    seldom = [
+        # The farther one is this many σ from the one model, on either side, and their mean is the one model.
+        Rival(one.beta[0] + (0.5 / share - 1) * far, far / share, np.array([1 - share, share]), spread, -math.inf)
+        for column in columns
+        for far in (size * spread * column for size in tuning.SELDOM_STARTS)
+    ]
+    seldom.sort(key=lambda rival: -_loglik(data, rival))
+    starts += seldom[: tuning.SELDOM_TRIED]
     return max((_climbed(data, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
 
 

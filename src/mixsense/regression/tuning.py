@@ -263,14 +263,18 @@ Taste: well below the evidence at which one model is established."""
 HIDDEN_GRID = np.geomspace(0.2, 6.0, 18)
 """Differences of two models that one model is held against, in its noise: the distance to the farther of the two.
 Taste: steps of a fifth, from less than anyone asks for to more than anyone misses."""
-HIDDEN_ODDS = 0.02
-"""Two models further apart than is said have at most these odds against one.
-Taste: as in the prototype that it was tried with."""
 HIDDEN_SHARE = 0.8
-"""Two models that differ in a yes or no are tried with this share of one of them, too. Taste: never swept; with equal
+"""Two models that differ in one column are tried with this share of one of them, too. Taste: never swept; with equal
 shares only, two with shares of .8 and .2 that were 1.5 σ apart passed for one."""
 HIDDEN_COLUMNS = 60
 """At most this many columns are tried, those that the squares of the residuals point to. Taste: never swept."""
+SELDOM_STARTS = (-2.0, -1.2, 1.2, 2.0)
+"""Where two models may differ in one column, and one of them answers seldom (1 − `HIDDEN_SHARE`), it is looked for this
+many spreads from the one model. Taste: about what is hard to see; EM finds the size."""
+SELDOM_TRIED = 3
+"""Of these starts, this many are fitted: those that explain the answers best as they are. Taste: time."""
+MOST_HIDDEN_NATS = 50.0
+"""Pairs that are this many nats ahead of one model are as good as any. A numerical guard: their odds stay finite."""
 LEAST_HIDDEN_NOISE = 0.02
 """Two models leave at least this share of the variance around one. A numerical guard."""
 

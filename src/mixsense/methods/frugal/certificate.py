@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from mixsense.methods.frugal.unseen import bound_for_any, unseen
 from mixsense.problem import TYPICAL
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
-from mixsense.regression.hidden import Hidden, hidden_difference
+from mixsense.regression.hidden import Odds, hidden_difference, no_odds
 from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Reading, rivals, sceptical, swaps
+from mixsense.regression.tuning import HIDDEN_SHARE
 
 
 def error_bound(
@@ -46,20 +48,39 @@ def error_bound(
         bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
     if winner is candidates.several:
         return bound
-    hidden = hidden_in_one(answers, candidates, setup, box)
-    # Levels that differ by less look like one level with more noise: no number of answers that anyone has tells them
-    # apart, and the result says so.
-    level = hidden.level if hidden.level > tuning.LEVELS_SEEN * winner.sigma else 0.0
-    return math.hypot(bound, max(hidden.inner, level))  # `doubts` has what a yes or no may hide
+    return math.hypot(bound, _hidden(answers, candidates, setup, box))  # `doubts` has what a yes or no may hide
 
 
-def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> Hidden:
-    """Return how far one model may be from two that were not seen."""
+def _hidden(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> float:
+    """Return how far one model may be from two that differ in a feature that has values in between, or in their levels.
+
+    Two of which one answers seldom show late, and levels that differ by less than some σ look like one level with more
+    noise: no number of answers that anyone has tells them apart. So these are excluded as far as it is affordable:
+    after many answers, they must not be about as probable as one model. The result says what is left.
+    """
+    possible = tuning.AS_PROBABLE
+    equal, seldom = hidden_in_one(answers, candidates, setup, box)
+    beyond = equal.excluded(tuning.HIDDEN_ODDS), seldom.excluded(tuning.HIDDEN_ODDS)
+    doubtful = equal.excluded(possible), seldom.excluded(possible)
+    level = max(beyond[0].level, beyond[1].level / (2 * HIDDEN_SHARE))  # half of the difference
+    return max(
+        beyond[0].inner,
+        (doubtful if answers.N >= tuning.ANSWERS_FOR_SELDOM else beyond)[1].inner,
+        level if level > tuning.LEVELS_SEEN * candidates.one.sigma else 0.0,
+        *(found.level for found in doubtful),
+    )
+
+
+def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> tuple[Odds, Odds]:
+    """Return the odds of two models that were not seen: that answer equally often, and of which one seldom does."""
     if setup.models == 1:  # the user says so
-        return Hidden(0.0, 0.0, 0.0)
+        return no_odds(), no_odds()
     sigma = None if setup.free_sigma else setup.sigma
     either = None if box is None else box.coded.either
-    return hidden_difference(answers.data, candidates.one, sigma, setup.level, either)
+    hidden = partial(hidden_difference, answers.data, candidates.one, sigma, setup.level, either)
+    if setup.free_weights:
+        return hidden(0.5), hidden(HIDDEN_SHARE)
+    return hidden(0.5 if setup.weights is None else float(setup.weights.max())), no_odds()
 
 
 def unlabelled(answers: Answers, fit: Fit) -> float:

@@ -103,7 +103,7 @@ def _one_or_two(
     either = box.coded.either
     if not either.any():
         return Doubts(bound, None)
-    hidden = hidden_in_one(answers, candidates, setup, box).feature
+    hidden = max(odds.excluded(tuning.HIDDEN_ODDS).feature for odds in hidden_in_one(answers, candidates, setup, box))
     with_it = math.hypot(bound, hidden)
     if not gamma or with_it <= gamma or bound > gamma or hidden > tuning.LEVELS_SEEN * candidates.winner.sigma:
         return Doubts(with_it, None)

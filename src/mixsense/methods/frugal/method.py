@@ -20,7 +20,7 @@ from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
 from mixsense.methods.frugal.exact_fit import exact_of_fit
 from mixsense.methods.frugal.loudness import as_loud_as, as_snr
-from mixsense.methods.frugal.model_checks import Surprises, surely_failed
+from mixsense.methods.frugal.model_checks import Surprises, doubtful, surely_failed
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
@@ -105,7 +105,7 @@ def frugal(
     # From here on, a run that cannot reach its precision is ended.
     look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
-    looks, floors = 0, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
+    looks, hesitated, floors = 0, False, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     share = growth(n, spends=gamma is None and inside is None and bool(steer))
     while True:
         if setup.quiet and (found := exactly(candidates.winner)) is not None:
@@ -123,12 +123,20 @@ def frugal(
             again = NEW_STARTS if candidates.models > 2 else 0
             candidates = renew(candidates, answers.data, setup, rng, again, more=True)
             continue
+        checks = report.checks(candidates) if reached else None
+        if reached and left > 0 and not hesitated and doubtful(checks or []):
+            report.least, hesitated, reached, ends = (
+                math.ceil(tuning.ANSWERS_IF_DOUBTFUL * answers.N),
+                True,
+                False,
+                False,
+            )
         report.add_stage(candidates, bound)
         looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong
         if setup.quiet and reached and (found := exactly(candidates.winner, decided=True)) is not None:
             return found
         if ends:
-            return report.recovery(candidates, bound, reached, alive, doubt=stuck)
+            return report.recovery(candidates, bound, reached, alive, checks, stuck)
         if answers.N >= look:
             if gamma == 0:
                 raise ModelError("gamma is 0, and no linear models explain the answers exactly: give a gamma above 0")

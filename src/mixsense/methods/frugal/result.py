@@ -32,7 +32,7 @@ from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
-from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import HIDDEN_SHARE, NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
 
 
@@ -201,13 +201,23 @@ class Report:
 
     def _hidden(self, candidates: Candidates) -> dict[str, Any]:
         """Say which differences of two models would not have been seen."""
-        found = hidden_in_one(self.answers, candidates, self.setup, self.inside)
-        if not max(found):
+        odds = hidden_in_one(self.answers, candidates, self.setup, self.inside)
+        equal, seldom = (each.excluded(tuning.HIDDEN_ODDS) for each in odds)
+        if not max(*equal, *seldom):
             return {}
-        parts = [f"in one feature by less than {2 * found.feature:.2g}"] if found.feature else []
-        parts += [f"in their levels alone by less than {2 * found.level:.2g}"] if found.level else []
-        note = f"two models that differ {', or '.join(parts)}, and answer equally often, would look like this one"
-        return {"hidden": {"feature": 2 * found.feature, "level": 2 * found.level}, "notes": [note]}
+
+        def told(feature: float, level: float) -> str:
+            parts = [f"in one feature by less than {feature:.2g}"] if feature else []
+            return " or ".join(parts + ([f"in their levels alone by less than {level:.2g}"] if level else []))
+
+        # What is hidden is how far the one model is from the farther of two; what is told is how far these are apart.
+        apart = {"feature": 2 * equal.feature, "level": 2 * equal.level}
+        rare = {"feature": seldom.feature / HIDDEN_SHARE, "level": seldom.level / HIDDEN_SHARE}
+        note = f"two models that differ {told(**apart)}, and answer equally often, would look like this one"
+        if max(seldom):
+            share = f"{100 * (1 - HIDDEN_SHARE):.0f} %"
+            note += f"; so would two of which one gives {share} of the answers, if they differ {told(**rare)}"
+        return {"hidden": {**apart, "seldom": rare}, "notes": [note]}
 
     def _told(self, alive: Sequence[Reading]) -> list[dict[str, Any]]:
         """Tell how probable each pair is that is alive, and in which features its models differ; −1 is the level."""

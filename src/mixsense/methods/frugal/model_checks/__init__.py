@@ -8,7 +8,7 @@ from mixsense.methods.frugal.model_checks.check import Check, check_model, check
 from mixsense.methods.frugal.model_checks.extensions import BETWEEN_GROUPS
 from mixsense.methods.frugal.model_checks.remedy import try_remedy
 from mixsense.methods.frugal.model_checks.surprise import Surprises
-from mixsense.methods.frugal.model_checks.wording import failed, surely_failed, warning
+from mixsense.methods.frugal.model_checks.wording import doubtful, failed, surely_failed, warning
 
 __all__ = [
     "BETWEEN_GROUPS",
@@ -16,6 +16,7 @@ __all__ = [
     "Surprises",
     "check_model",
     "check_values",
+    "doubtful",
     "failed",
     "lapses_check",
     "outlier_check",

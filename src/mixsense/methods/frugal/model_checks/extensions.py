@@ -56,8 +56,8 @@ def level_drift(view: View, place: Place) -> Array:
 
 
 def share_drift(view: View, place: Place) -> Array:
-    """Let the shares change at a change point."""
-    return _outer(view.surplus, place.steps)
+    """Let the shares change at a change point, that of lapses too: what was answered before may look like them."""
+    return _outer(view.surpluses, place.steps)
 
 
 def coefficient_drift(view: View, place: Place) -> Array:
@@ -67,8 +67,8 @@ def coefficient_drift(view: View, place: Place) -> Array:
 
 
 def gate(view: View, place: Place) -> Array:
-    """Let the shares depend on a feature."""
-    return _outer(view.surplus, view.X[:, place.columns])
+    """Let the shares depend on a feature, that of lapses too."""
+    return _outer(view.surpluses, view.X[:, place.columns])
 
 
 def bend(view: View, place: Place) -> Array:

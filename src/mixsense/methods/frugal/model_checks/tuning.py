@@ -21,6 +21,14 @@ of the strongest. Taste: never swept."""
 SURELY_FAILED = 3.0
 """A check without a p-value fails beyond doubt if its statistic is this many times its threshold. Taste: never swept.
 """
+RATIOS = ("link", "tails")
+"""The checks that are log-likelihood ratios: twice the answers give twice the nats."""
+DOUBTFUL_SHARE = 0.5
+"""A ratio beyond this share of its threshold is in doubt: it is made again with more answers.
+Derived: from the 2.6 nats at most that links have where the model holds, `LINK_NATS` is as far as from here."""
+DOUBTFUL_FACTOR = 4.0
+"""A p-value below this many times that at which a check fails is in doubt, too.
+Derived: all checks together are so by chance in 8 % of the runs, which take twice the answers then."""
 CHANGE_POINTS = 8
 """Drift is looked for at this many change points, at equal distances. Taste: as in the prototype of the checks."""
 DRAWS = 20

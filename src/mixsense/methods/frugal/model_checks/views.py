@@ -67,6 +67,11 @@ class View:
         return found if self.group is None else found / np.bincount(self.group)[self.group, None]
 
     @property
+    def surpluses(self) -> Array:
+        """The surplus of each model but the last and, where there are lapses, theirs: (N, L − 1) or (N, L)."""
+        return self.surplus if self.lapsed is None else np.column_stack([self.surplus, self.lapsed])
+
+    @property
     def spread(self) -> Array:
         """Derivative of the log-likelihood by the log of each model's σ, (N, L)."""
         return self.P * (self.square / self.sigma**2 - 1)

@@ -63,6 +63,22 @@ def surely_failed(checks: Sequence[Check]) -> bool:
     )
 
 
+def doubtful(checks: Sequence[Check]) -> bool:
+    """Say whether a check passed so narrowly that it should be made again with more answers.
+
+    Examples
+    --------
+    >>> [doubtful([Check("link", nats, None, 6.0, "the answers level off")]) for nats in (2.0, 4.0, 7.0)]
+    [False, True, False]
+    """
+    return not failed(checks) and any(
+        check.name in tuning.RATIOS and check.statistic > tuning.DOUBTFUL_SHARE * check.threshold
+        if check.p_value is None
+        else check.p_value < tuning.DOUBTFUL_FACTOR * check.threshold
+        for check in checks
+    )
+
+
 def warning(checks: Sequence[Check]) -> str | None:
     """Return one sentence about the failed checks: the first one, how strong, what to do, and which others failed.
 
