@@ -20,7 +20,7 @@ from mixsense.regression.extensions import extended
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import From, again, climbed, fitted
 from mixsense.regression.group_starts import between_groups
-from mixsense.regression.rivals import evidence_of, split_of_one
+from mixsense.regression.split import evidence_of, split_of_one
 from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits, spread_of
 from mixsense.scales.lapses import Lapses
 

@@ -110,55 +110,20 @@ def rivals(data: Data, pair: Fit) -> list[Reading]:
     most = float(np.abs(delta).max())
     least = [share * most for share in tuning.RIVAL_SUPPORTS]
     surely = tuning.RIVAL_SIGNIFICANCE * np.hypot(*pair.stderr)  # at little noise small differences are sure, too
-    found = [_climbed(data, first, np.abs(delta) > edge) for edge in (*least, surely)]
+    found = [fit_pair(data, first, np.abs(delta) > edge) for edge in (*least, surely)]
+    begun: set[tuple[int, ...]] = set()
     for _ in range(tuning.RIVAL_SEARCHES):
-        best = max(found, key=lambda rival: rival.score)
-        moved = [(first._replace(delta=d, mean=best.mean, weights=best.weights, sigma=best.sigma)) for d in moves(best)]
-        moved.sort(key=lambda rival: -_loglik(data, rival))
-        found += [_climbed(data, rival, rival.delta != 0) for rival in moved[: tuning.RIVALS_TRIED]]
-        if max(rival.score for rival in found) <= best.score:
+        best = max(rival.score for rival in found)
+        # A pair with a column too many hides those that are one move and that column away: begin from each support.
+        new = [rival for rival in found if _place(rival) not in begun and rival.score > best - tuning.RIVAL_NEAR]
+        if not new:
             break
+        source = max(new, key=lambda rival: rival.score)
+        begun.add(_place(source))
+        moved = [source._replace(delta=d) for d in moves(source)]
+        moved.sort(key=lambda rival: -loglik_of(data, rival))
+        found += [fit_pair(data, rival, rival.delta != 0) for rival in moved[: tuning.RIVALS_TRIED]]
     return _alive(found)
-
-
-def split_of_one(data: Data, one: Fit) -> Rival:
-    """Return the best pair whose models differ in one column, found from one model that explains all answers.
-
-    Parameters
-    ----------
-    data : Data
-        Rows and answers.
-    one : Fit
-        The fit of one model.
-    """
-    spread = float(np.std(data.values - data.X @ one.beta[0]))
-    columns = np.eye(data.X.shape[1])
-    starts = [Rival(one.beta[0], 2 * spread * column, np.ones(2) / 2, spread / 2, -math.inf) for column in columns]
-    share = tuning.HIDDEN_SHARE
-    seldom = [
-        # The farther one is this many σ from the one model, on either side, and their mean is the one model.
-        Rival(one.beta[0] + (0.5 / share - 1) * far, far / share, np.array([1 - share, share]), spread, -math.inf)
-        for column in columns
-        for far in (size * spread * column for size in tuning.SELDOM_STARTS)
-    ]
-    seldom.sort(key=lambda rival: -_loglik(data, rival))
-    starts += seldom[: tuning.SELDOM_TRIED]
-    return max((_climbed(data, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
-
-
-def evidence_of(rival: Rival, N: int, loglik: float) -> float:
-    """Return how much better two models explain N answers than one, in nats; what they share is paid for once.
-
-    Parameters
-    ----------
-    rival : Rival
-        The two models.
-    N : int
-        Number of answers.
-    loglik : float
-        Log-likelihood of the answers under the one model.
-    """
-    return rival.score - 0.5 * math.log(N) - loglik
 
 
 def moves(rival: Rival) -> list[Array]:
@@ -189,7 +154,7 @@ def moves(rival: Rival) -> list[Array]:
     return found
 
 
-def _climbed(data: Data, start: Rival, here: Array) -> Rival:
+def fit_pair(data: Data, start: Rival, here: Array) -> Rival:
     """Fit the mean model and the difference on the columns `here`, from a start."""
     X, (N, c), place = data.X, data.X.shape, np.flatnonzero(here)
     mean, delta, weights, sigma = start.mean, np.where(here, start.delta, 0.0), start.weights, start.sigma
@@ -217,7 +182,7 @@ def _climbed(data: Data, start: Rival, here: Array) -> Rival:
     rival = Rival(mean, delta, weights, sigma, 0.0)
     size = len(place)
     choices = math.lgamma(c + 1) - math.lgamma(size + 1) - math.lgamma(c - size + 1)
-    return rival._replace(score=_loglik(data, rival) - 0.5 * size * math.log(N) - choices)
+    return rival._replace(score=loglik_of(data, rival) - 0.5 * size * math.log(N) - choices)
 
 
 def _moments(data: Data, beta: Array, sigma: float, R: Array, P: Array) -> tuple[Array, Array, float]:
@@ -229,7 +194,13 @@ def _moments(data: Data, beta: Array, sigma: float, R: Array, P: Array) -> tuple
     return Y.sum(axis=1), Y[:, 0] - Y[:, 1], float((P * data.scale.terms(data.y, mean, sigma).square).sum())
 
 
-def _loglik(data: Data, rival: Rival) -> float:
+def _place(rival: Rival) -> tuple[int, ...]:
+    """Return the columns in which the models of a pair differ."""
+    return tuple(np.flatnonzero(rival.delta).tolist())
+
+
+def loglik_of(data: Data, rival: Rival) -> float:
+    """Return the log-likelihood of all answers under a pair."""
     return float(data.explained(rival.beta, rival.weights, rival.sigma).loglik.sum())
 
 

@@ -287,7 +287,11 @@ RIVAL_SIGNIFICANCE = 3.0
 """The search begins with the columns, too, whose difference is this many standard errors from 0. Taste: never swept.
 Without it, at a noise of 10⁻³ of the answers' spread, small differences that are sure were never among the rivals."""
 RIVAL_SEARCHES = 3
-"""The moves are tried from the best pair so far at most this often. Taste: never swept."""
+"""The moves are tried from at most this many pairs: the best so far whose models differ in other columns than those
+before. Taste: never swept."""
+RIVAL_NEAR = 5.0
+"""The moves are tried from pairs that are at most this many nats behind the best. Taste: what they find is at most a
+few nats better than they are, and has to be near the best to count."""
 RIVALS_TRIED = 24
 """Of all moves, this many are fitted: those that explain the answers best as they are. Taste: never swept."""
 RIVAL_STEPS = 25
