@@ -4,8 +4,8 @@
 
 Each kind plants values that exist nowhere else, runs what a user would run, and gives back all that anybody can see or
 find later: messages, exceptions with all that they carry, `repr`s, logs, results, every file, and what other hosts
-were sent. A value counts as found if eight of its letters in a row are there, in any of the forms that `forms` lists.
-Everything stays on 127.0.0.1.
+were sent. A value counts as found if eight of its letters in a row are there, in any of the forms that `forms` lists:
+that is what the docs promise, and what chance does not bring. Everything stays on 127.0.0.1.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from http_service import Service, two_models
 
 PIECE = 8
 """This many letters in a row of a planted value must not be seen."""
+LETTERS = "abcdefghjkmnpqrstuvwxyzACDEFGHJKLMNPQRTUVWXYZ"
 X = np.eye(2, 4)
 PAIR = np.eye(2, 4) * 4
 SMALL = ["--n", "4", "--gamma", "0.5", "--seed", "1", "--sigma", "0.3"]
@@ -66,13 +67,15 @@ ESCAPES: dict[str, Callable[[str], str]] = {
 """How a service or a program may repeat what it was sent."""
 
 
-def forms(value: str) -> set[str]:
-    """Return how a value may look in what is seen, in small letters; written apart from what mixsense hides."""
-    raw = value.encode()
-    found = {value, json.dumps(value)[1:-1], quote(value), quote(value, safe=""), quote_plus(value), html.escape(value)}
-    found |= {raw.hex(), repr(value)[1:-1], "".join(f"%{b:02x}" for b in raw), quote(quote(value, safe=""), safe="")}
-    for before in range(3):
-        coded = base64.b64encode(bytes(before) + raw).decode()[4:].rstrip("=")[:-2]
+def forms(piece: str) -> set[str]:
+    """Return how some letters in a row may look, in small letters; written apart from what mixsense hides."""
+    raw = piece.encode()
+    found = {piece, json.dumps(piece)[1:-1], quote(piece), quote(piece, safe=""), quote_plus(piece), html.escape(piece)}
+    found |= {raw.hex(), repr(piece)[1:-1], "".join(f"%{b:02x}" for b in raw), quote(quote(piece, safe=""), safe="")}
+    found |= {"".join(form.format(ord(c)) for c in piece) for form in ("\\u{:04x}", "&#{};", "&#x{:x};")}
+    for before in range(3):  # the letters of base 64 that the piece alone decides, wherever it begins
+        coded = base64.b64encode(bytes(before) + raw + bytes(2)).decode()
+        coded = coded[-(-8 * before // 6) : 8 * (before + len(raw)) // 6]
         found |= {coded, coded.replace("+", "-").replace("/", "_")}
     return {form.lower() for form in found}
 
@@ -88,7 +91,8 @@ class Bag:
     def secret(self) -> str:
         """Return a new secret, as one of the shapes that they come in."""
         rng = self._rng
-        letters = "".join(rng.choices("abcdefghjkmnpqrstuvwxyzACDEFGHJKLMNPQRTUVWXYZ23456789", k=24))
+        kinds = LETTERS, LETTERS + "23456789", LETTERS + "23456789"  # digits in a row come in answers, too
+        letters = "".join(rng.choice(kinds[i % 3]) for i in range(24))
         shape = len(self.values) % 4
         value = [letters, f"{letters[:12]}+/{letters[12:]}=", f'{letters[:9]}&"<{letters[9:]}%', f"sk-{letters}"][shape]
         self.values.append(value)
@@ -128,15 +132,12 @@ class Bag:
                 self.see(file.read_bytes())
 
     def found(self) -> list[str]:
-        """Return the values of which something can be seen.
-
-        Digits alone do not count: the hexadecimals of a value may have no letter, and answers are full of digits.
-        """
+        """Return the values of which something can be seen."""
         text = "\n".join(self._seen).lower()
 
         def is_seen(value: str) -> bool:
-            pieces = (form[i : i + PIECE] for form in forms(value) for i in range(len(form) - PIECE))
-            return any(piece in text for piece in pieces if not piece.isdigit())
+            pieces = (value[i : i + PIECE] for i in range(len(value) - PIECE + 1))
+            return any(form in text for piece in pieces for form in forms(piece))
 
         return [value for value in self.values if is_seen(value)]
 

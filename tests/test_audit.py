@@ -623,7 +623,7 @@ def test_nothing_is_certified_before_the_program_has_ended(tmp_path):
 
 
 SHIFTING = """
-import json, os, random, socket, sys, threading, time
+import json, os, random, socket, threading
 rng, server = random.Random(1), socket.create_server(("127.0.0.1", 0))
 print(server.getsockname()[1], flush=True)
 
@@ -644,14 +644,8 @@ def serve(client):
     for i, x in enumerate(queries(client)):
         content = b'{"y": %.17g}' % (4 * rng.choice(x[:2]) + rng.gauss(0, 0.3))
         reply = b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n%s" % (len(content), content)
-        mended = os.path.exists("mended")
-        if i == 0 or mended:
-            client.sendall(reply)
-        if i == 0 and not mended:
-            time.sleep(0.2)
-            client.sendall(reply)  # the next question is out: this is taken for its answer
-        if i > 1 and not mended:
-            client.sendall(late)  # and each later reply for that to the next one
+        # The first reply comes once more when the next question is out, and each later one for the question after it.
+        client.sendall(reply if i == 0 or os.path.exists("mended") else late)
         late = reply
 
 while True:

@@ -51,6 +51,14 @@ def test_many_models_answer_in_their_shares():
         ms.SimulatedOracle(np.eye(3), weights=(0.5, 0.5))
 
 
+@pytest.mark.parametrize("sizes", [(10**4000, 2), (20, 10**4000)])
+def test_vectors_of_endless_size_are_one_short_line(sizes):
+    for overlap in (None, 1):
+        with pytest.raises(ms.InvalidInput) as caught:
+            ms.random_pair(*sizes, gap=2.0, overlap=overlap)
+        assert len(str(caught.value)) < 300
+
+
 def test_the_stream_of_two_models_stays_what_it_was():
     coin, noise = np.random.default_rng(3).spawn(2)
     means = X @ PAIR.T

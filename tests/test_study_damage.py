@@ -139,6 +139,7 @@ LATER = {
     "UPDATE mixsense_tickets SET slot = 'x' WHERE round = 1": {"ask", "ask again"},
     "UPDATE mixsense_loose SET slot = 'x' WHERE slot = (SELECT max(slot) FROM mixsense_loose)": set(),
     "UPDATE mixsense_salts SET salt = 'x'": {"ask again"},
+    f"UPDATE mixsense_queries SET x = {2**62}": ALL - {"progress"} | {"ask again"},  # bytes of it: as many zeros
 }
 """What is only there, or only read, in a later round."""
 

@@ -161,6 +161,12 @@ def test_wrong_paths_are_refused(path):
         Answer(path)
 
 
+def test_a_long_path_is_not_repeated_whole():
+    with pytest.raises(ms.InvalidInput) as caught:
+        Answer("a[" + 5_000 * "9" + "]")
+    assert len(str(caught.value)) < 300
+
+
 def test_a_sparse_query_is_sent_without_its_zeros():
     x = np.zeros(1000)
     x[[3, 500]] = 0.5, -2.0

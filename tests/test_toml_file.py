@@ -28,6 +28,7 @@ def test_what_editors_write(tmp_path, mark, end):
         (b"a = " + 3_000 * b"[" + 3_000 * b"]", "a.toml is not a TOML file (it is nested too deeply)"),
         (b"a" + 3_000 * b".a" + b" = 1", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
         (b"[a" + 3_000 * b".a" + b"]", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
+        (b"a = " + 5_000 * b"9", "a.toml is not a TOML file (Exceeds the limit"),
         (b"a = " + 10_000 * b"[", "a.toml is not a TOML file (it is nested too deeply): see docs/studies.md"),
     ],
 )

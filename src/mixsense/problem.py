@@ -89,7 +89,8 @@ class Problem:
             put("k", as_int("k", self.k, 1, "the number of coefficients of each vector that matter"))
             if self.k > self.n:
                 raise InvalidInput(
-                    f"k is {self.k}, but the vectors have n = {self.n} coefficients: give k between 1 and {self.n}",
+                    f"k is {shown(self.k)}, but the vectors have n = {self.n} coefficients: "
+                    f"give k between 1 and {self.n}",
                     k=self.k,
                     n=self.n,
                 )

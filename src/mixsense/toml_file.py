@@ -45,15 +45,16 @@ def read_toml(path: str | os.PathLike[str], example: str) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise InvalidInput(f"{path} has more than {MOST_BYTES:,} bytes: give a TOML file; see {example}")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give a TOML file") from None
+    if len(content) > MOST_BYTES:
+        raise InvalidInput(f"{path} has more than {MOST_BYTES:,} bytes: give a TOML file; see {example}")
+    try:
         found = tomllib.loads(LINE_END.sub("\n", content.decode("utf-8-sig")))
         if _is_deep(found):  # dotted keys go as deep as they like, and what is made of it would not end well
             raise RecursionError
         return found
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read ({error.strerror}): give a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no UTF-8, or a number of more digits than Python reads
         why = one_line(error, 200)
     except RecursionError:
         why = "it is nested too deeply"

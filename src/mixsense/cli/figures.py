@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from mixsense.checks import shown
 from mixsense.cli import options
 from mixsense.errors import InvalidInput
 
@@ -35,7 +36,7 @@ def figures_command(
     try:
         numbers = None if only is None else [int(part) for part in only.split(",")]
     except ValueError:
-        raise InvalidInput(f"--only is {only!r}: give numbers such as 1,4") from None
+        raise InvalidInput(f"--only is {shown(only)}: give numbers such as 1,4") from None
     start = time.monotonic()
     try:
         written = make_figures(out, numbers, "quick" if quick else "full", jobs, seed, progress=not quiet)

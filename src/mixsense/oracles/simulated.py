@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
-from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator
+from mixsense.checks import as_float, as_int, as_reals, as_vectors, generator, shown
 from mixsense.errors import InvalidInput
-from mixsense.problem import Weights, as_noise, as_shares
+from mixsense.problem import LARGEST_N, Weights, as_noise, as_shares
 from mixsense.rounds import Asked, as_sparse, block_groups, is_exact, is_sparse
 from mixsense.scales import scale_of
 
@@ -215,11 +215,13 @@ def random_pair(n: int, k: int, gap: float, seed: Any = None, overlap: int | Non
 
 
 def _sizes(n: int, k: int, gap: float) -> tuple[int, int, float]:
-    n = as_int("n", n, 1, "the length of the vectors")
+    n = as_int("n", n, 1, "the length of the vectors", LARGEST_N)
     k = as_int("k", k, 1, "the number of non-zero coefficients of each vector")
     gap = as_float("gap", gap, "the distance between the vectors", 0.0, strict=True)
     if k > n:
-        raise InvalidInput(f"k is {k}, but the vectors have n = {n} coefficients: give k between 1 and {n}", k=k, n=n)
+        raise InvalidInput(
+            f"k is {shown(k)}, but the vectors have n = {n} coefficients: give k between 1 and {n}", k=k, n=n
+        )
     return n, k, gap
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mixsense.arrays import Array
-from mixsense.checks import is_unicode, one_line
+from mixsense.checks import is_unicode, one_line, shown
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.kinds import Feature, case_of, features_of
 from mixsense.features.units import feature_names
@@ -191,14 +191,15 @@ class Answer:
         self._show = show
         hint = "give names and indices such as result.score or outputs[0]"
         if not isinstance(path, str):
-            raise InvalidInput(f"the path of the answer is {path!r}: {hint}")
+            raise InvalidInput(f"the path of the answer is {shown(path)}: {hint}")
         self.path = path
         self._steps: list[str | int] = []
         position = 0
         while position < len(path):
             step = _STEP.match(path, position)
             if step is None or (position == 0 and path[0] == "."):
-                raise InvalidInput(f"the path of the answer is {path!r}, not readable from {path[position:]!r}: {hint}")
+                rest = shown(path[position:])
+                raise InvalidInput(f"the path of the answer is {shown(path)}, not readable from {rest}: {hint}")
             name, index, quoted = step.groups()
             self._steps.append(int(index) if index is not None else quoted if name is None else name)
             position = step.end()

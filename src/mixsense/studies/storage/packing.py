@@ -34,11 +34,17 @@ def packed(queries: Any) -> list[bytes]:
     return [SPARSE + places[start:end].tobytes() + values[start:end].tobytes() for start, end in pairwise(ends)]
 
 
-def holds_all(stored: Any) -> bool:
-    """Return whether all entries of a query were stored, also those that are 0."""
+def as_bytes(stored: Any) -> bytes:
+    """Return a query as it was stored, or raise Misshapen: SQLite keeps a number where it should be bytes."""
     if not isinstance(stored, (bytes, memoryview)):
         raise Misshapen("a query is not bytes")
-    return bytes(stored[: len(SPARSE)]) != SPARSE or len(stored) % np.dtype(VALUE).itemsize == 0
+    return bytes(stored)
+
+
+def holds_all(stored: Any) -> bool:
+    """Return whether all entries of a query were stored, also those that are 0."""
+    bits = as_bytes(stored)
+    return not bits.startswith(SPARSE) or len(bits) % np.dtype(VALUE).itemsize == 0
 
 
 def as_vector(stored: Any, n: int) -> Array:
@@ -69,7 +75,7 @@ def as_queries(stored: Sequence[Any], n: int) -> Array:
 
 def _entries(stored: Any, n: int) -> tuple[Index, Array]:
     """Return the places and the values of the entries that are not 0."""
-    body = bytes(stored)[len(SPARSE) :]
+    body = as_bytes(stored)[len(SPARSE) :]
     count, rest = divmod(len(body), np.dtype(PLACE).itemsize + np.dtype(VALUE).itemsize)
     if rest:
         raise Misshapen("a sparse query has not as many places as values")

@@ -11,7 +11,7 @@ from typing import Any
 from mixsense.arrays import Array
 from mixsense.studies.storage.access import Access, as_numbers
 from mixsense.studies.storage.choosing import Layout, drawn, for_one
-from mixsense.studies.storage.packing import as_vector, holds_all
+from mixsense.studies.storage.packing import as_bytes, as_vector, holds_all
 from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
 from mixsense.studies.storage.tables import answers, ends, leases, loose, queries, rounds, sa, tickets
 from mixsense.studies.storage.turns import Current, Turns, holds
@@ -176,7 +176,7 @@ class Questions:
             .where(tickets.c.study == self._study, tickets.c.answer_group == group)
         )
         with self._access.undamaged():
-            return {bytes(x) for x in connection.execute(found).scalars()}
+            return {as_bytes(x) for x in connection.execute(found).scalars()}
 
     def _asks(self, connection: sa.Connection, current: Current, wanted: Iterable[int]) -> dict[int, bytes]:
         """Return what some queries of the round ask."""
@@ -186,7 +186,7 @@ class Questions:
         here = queries.c.round == current.number, queries.c.query.between(min(numbers), max(numbers))
         with self._access.undamaged():
             rows = connection.execute(self._of(queries, *here)).all()
-            return {row.query: bytes(row.x) for row in rows if row.query in numbers}
+            return {row.query: as_bytes(row.x) for row in rows if row.query in numbers}
 
     def _lapsed(
         self,
