@@ -46,6 +46,9 @@ Taste: chance goes so far once in a million."""
 MISFIT_P_VALUE = 1e-3
 """A test of the model with a smaller p-value makes a result uncertain.
 Taste: never swept; chance does so less than once in a thousand tables."""
+ABOUT_EXACT = 2.0
+"""Noise up to this many times what the regression takes for rounding is rounding, and no law is expected of it.
+A numerical guard."""
 TESTED_ROWS = 5_000
 """The test of the model looks at no more rows than about this: of a million rows it would find what nobody cares for.
 Taste: never swept."""
