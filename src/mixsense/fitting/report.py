@@ -220,6 +220,9 @@ class Report:
         notes, N = [], len(self.table.y) + self.table.missing
         if self.table.missing:
             notes.append(f"{self.table.missing:,} of {N:,} rows have a missing value and were left out")
+        often = self.data.N / len(self.table.y)
+        if not 1 / tuning.ODD_WEIGHT <= often <= tuning.ODD_WEIGHT:
+            notes.append(f"a row counts {often:.2g} times on average: sample_weight is how often each was seen")
         left_out = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
         if left_out:
             why = "are constant" if self.constant[left_out].all() else "say nothing"

@@ -70,6 +70,9 @@ MOST_CELLS = 50_000_000
 and about half a minute to read."""
 MOST_BYTES = 2**30
 """A CSV file is read up to this size, all at once. Taste: some GB of memory."""
+ODD_WEIGHT = 5.0
+"""Rows that count more often than this on average, or less than 1 over this, are told of: weights that sum to 1 are no
+counts. Taste: never swept."""
 LAPSES_WORTH_A_NOTE = 20.0
 """Lapses that would explain this many nats more are told of. Taste: twice what establishes a model; a table without
 lapses hardly reaches 5."""
