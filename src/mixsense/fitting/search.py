@@ -23,6 +23,7 @@ from mixsense.regression.tuning import (
     LAPSES_TRIED,
     LEAST_RELATIVE_SIGMA,
     NEW_STARTS,
+    STEPS_OF_RIVAL,
     SUPPORT_PROBABILITY,
 )
 from mixsense.scales.lapses import Lapses
@@ -93,7 +94,8 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
         best = best | {L: f for L, f in own.items() if f.sigmas is not None}
     scores = {number: f.score for number, f in best.items()}
     if expected.models is not None and expected.models > 2:
-        scores[expected.models - 1] = _with_one_less(best[expected.models], sample, expected)
+        less = _with_one_less(best[expected.models], sample, expected)
+        scores |= {expected.models - 1: less} if less > -math.inf else {}
     L = max(given, key=lambda L: scores[L])
     if scores[L] < scores[1] and _alike(best[L]):  # as many as were asked for turned out to be the same model
         L = 1
@@ -108,11 +110,18 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
 
 
 def _with_one_less(f: Fit, data: Data, expected: Expected) -> float:
-    """Return the score of one model less than were asked for: two merged, or one left out."""
+    """Return the score of one model less than were asked for: two merged, or one left out.
+
+    Minus infinity where each model is needed beyond doubt: where all starts are a nat for each answer behind.
+    """
     law, shares = data._replace(scale=f.scale), np.full(f.L - 1, 1 / (f.L - 1))
     noise = f.sigma if f.sigmas is None else np.full(f.L - 1, f.sigma)
     starts = [merged(f.beta, f.weights), *left_out(f.beta)]
-    return max(climbed(start, noise, shares, f.rate, law, expected, 1).score for start in starts)
+    rough = [float(law.explained(start, shares, noise).loglik.sum()) for start in starts]
+    if max(rough) < float(f.explained(data).loglik.sum()) - data.N:
+        return -math.inf
+    best = starts[int(np.argmax(rough))]
+    return climbed(best, noise, shares, f.rate, law, expected, 1, STEPS_OF_RIVAL).score
 
 
 def _nothing(data: Data, expected: Expected) -> Found:
