@@ -1,6 +1,7 @@
 """Several answers from one person: what they are worth, what nobody could do better, and whether plans for people hold.
 
-    python benchmarks/groups.py errors shares blocks --markdown docs/scales.md
+    python benchmarks/groups.py errors shares blocks                 # all that is promised of groups
+    python benchmarks/groups.py errors --settings 2:0.5:5 2:0.5:10 3:1:5 --markdown docs/scales.md
     python benchmarks/groups.py people --markdown docs/plan.md       # are the planned people enough?
     python benchmarks/groups.py crowd                                # 200 phones: options of benchmarks/crowd.py
 
