@@ -54,6 +54,10 @@ class Seen:
     used: int = 0
     surplus: int = 0
     status: str = ""
+    why: str = ""
+    """The warnings of the result."""
+    error: float = float("nan")
+    """Its worst ℓ2 error."""
     median: float = 0.0
     p99: float = 0.0
     slowest: float = 0.0
@@ -164,7 +168,7 @@ def crowd(
             job.join(1800)
         assert [job.exitcode for job in jobs] == [0] * len(jobs), "a process failed"
         parts = [json.loads(file.read_text()) for file in Path(folder).iterdir()]
-    return _together(path, parts, time.monotonic() - start)
+    return _together(path, parts, vectors, time.monotonic() - start)
 
 
 def _counting() -> list[int]:
@@ -179,7 +183,7 @@ def _counting() -> list[int]:
     return sent
 
 
-def _together(path: Path, parts: list[Any], seconds: float) -> Seen:
+def _together(path: Path, parts: list[Any], vectors: np.ndarray, seconds: float) -> Seen:
     total, times = Seen(seconds=round(seconds, 1)), np.array([t for _, some in parts for t in some])
     for counted, _ in parts:
         for field in fields(Seen):
@@ -192,6 +196,10 @@ def _together(path: Path, parts: list[Any], seconds: float) -> Seen:
         total.extra = connection.exec_driver_sql(
             "SELECT count(*) FROM mixsense_loose WHERE slot >= 1 << 61"
         ).scalar_one()
+    result = study.result()
+    total.why = "; ".join(result.diagnostics.get("warnings", []))
+    if len(result.vectors) in (1, len(vectors)):
+        total.error = float(ms.match_error(result.vectors, vectors))
     study.close()
     total.median, total.p99 = (float(np.quantile(times, level)) for level in (0.5, 0.99))
     total.slowest = float(times.max())
@@ -214,7 +222,8 @@ def main() -> None:
         f"{told.asks} asks, {told.refused} without a question; {told.rounds} rounds, {told.computed} computations; "
         f"ask takes {1000 * told.median:.0f} ms (median), {1000 * told.p99:.0f} ms (99 %, "
         f"{told.p99 / told.median:.1f} times), {1000 * told.slowest:.0f} ms at most; {told.used} answers used, "
-        f"{told.extra} extra questions, {told.surplus} surplus; {told.status} after {told.seconds:.0f} s"
+        f"{told.extra} extra questions, {told.surplus} surplus; {told.status}, error {told.error:.3f}, after "
+        f"{told.seconds:.0f} s{told.why and f' ({told.why})'}"
     )
     sys.exit(not told.kept)
 

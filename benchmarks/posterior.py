@@ -1,46 +1,52 @@
 """The best that can be hoped for: the posterior mean of somebody who knows more than any method is told.
 
-    python benchmarks/posterior.py [--seeds 20] [--first 400] [--block 5 10]
-
-Prints the errors of `ms.fit` and of the posterior mean against tagged answers, where groups hardly label themselves.
-
-A Gibbs sampler for a mixture of L sparse regressions over groups. It knows the noise, how many coefficients are not
-zero and how large these are, and it begins at the truth, so that it searches for nothing. What it misses by is what the
-answers do not say.
+A Gibbs sampler for a mixture of L sparse regressions over groups, used by `benchmarks/groups.py errors`. It knows the
+noise, the equal shares, how large coefficients are and how many of them are not zero, or even which, and it begins at
+the truth, so that it searches for nothing. What it misses by is what the answers do not say.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from itertools import permutations
 
 import numpy as np
 
-import mixsense as ms
-from mixsense.figures.baselines import lasso_and_refit
-from scales import people
-
-SWEEPS, BURNED = 800, 150
-"""Draws of all labels and coefficients, and how many of the first are left out."""
+SWEEPS, BURNED = 500, 50
+"""Draws of all labels and coefficients, and how many of the first are left out: they begin at the truth."""
 
 
 def posterior_mean(
-    X: np.ndarray, y: np.ndarray, group: np.ndarray, truth: np.ndarray, sigma: float, rng: np.random.Generator
+    X: np.ndarray,
+    y: np.ndarray,
+    group: np.ndarray,
+    truth: np.ndarray,
+    sigma: float,
+    rng: np.random.Generator,
+    supports: bool = False,
 ) -> np.ndarray:
-    """Return the posterior mean of the models, (L, n); of their orders, that nearest to the mean so far."""
+    """Return the posterior mean of the models, (L, n); of their orders, that nearest to the mean so far.
+
+    `supports` says that it is known which coefficients are not zero.
+    """
     L = len(truth)
     rate, slab = (truth != 0).mean(), (truth[truth != 0] ** 2).mean()
     prior = math.log(rate / (1 - rate))
-    beta, weights, total, so_far = truth.copy(), np.full(L, 1 / L), np.zeros_like(truth), truth
+    places = [np.flatnonzero(vector) if supports else np.arange(len(vector)) for vector in truth]
+    beta, total, so_far = truth.copy(), np.zeros_like(truth), truth
+    first = np.flatnonzero(np.diff(group, prepend=-1))
     for sweep in range(SWEEPS):
         R = y[:, None] - X @ beta.T
-        log_p = np.stack([np.bincount(group, -0.5 * (r / sigma) ** 2) for r in R.T], axis=1) + np.log(weights)
+        log_p = np.add.reduceat(-0.5 * (R / sigma) ** 2, first)  # each group's rows are in a row
         P = np.exp(log_p - log_p.max(axis=1, keepdims=True))
         P /= P.sum(axis=1, keepdims=True)
-        label = np.minimum((P.cumsum(axis=1) < rng.random(len(P))[:, None]).sum(axis=1), L - 1)
-        weights = rng.dirichlet(1 + np.bincount(label, minlength=L))
-        means = np.stack([_draw(beta[a], X, y, label[group] == a, sigma, slab, prior, rng) for a in range(L)])
+        label = np.minimum((P.cumsum(axis=1) < rng.random(len(P))[:, None]).sum(axis=1), L - 1)[group]
+        means = np.zeros_like(truth)
+        for a, here in enumerate(places):
+            A, b = X[label == a][:, here], y[label == a]
+            G, score = A.T @ A / sigma**2, A.T @ b / sigma**2
+            draw = _known if supports else _chosen
+            means[a, here], beta[a, here] = draw(beta[a, here], G, score, slab, prior, rng)
         if sweep >= BURNED:
             order = min(permutations(range(L)), key=lambda order: ((means[list(order)] - so_far) ** 2).sum())
             total += means[list(order)]
@@ -48,54 +54,33 @@ def posterior_mean(
     return so_far
 
 
-def _draw(
-    beta: np.ndarray,
-    X: np.ndarray,
-    y: np.ndarray,
-    mine: np.ndarray,
-    sigma: float,
-    slab: float,
-    prior: float,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Draw the coefficients of one model in turn, in place; returns the mean of each given the others."""
-    G, b = X[mine].T @ X[mine] / sigma**2, X[mine].T @ y[mine] / sigma**2
-    score, mean = b - G @ beta, np.zeros(len(beta))
-    chance, normal = rng.random(len(beta)), rng.standard_normal(len(beta))
-    for j in range(len(beta)):
-        r = score[j] + G[j, j] * beta[j]
-        v = 1 / (G[j, j] + 1 / slab)
+def _known(
+    old: np.ndarray, G: np.ndarray, b: np.ndarray, slab: float, prior: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and draw of coefficients that are not zero."""
+    half = np.linalg.cholesky(G + np.eye(len(b)) / slab)
+    mean = np.linalg.solve(half.T, np.linalg.solve(half, b))
+    return mean, mean + np.linalg.solve(half.T, rng.standard_normal(len(b)))
+
+
+def _chosen(
+    old: np.ndarray, G: np.ndarray, b: np.ndarray, slab: float, prior: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of each coefficient given the others, and a draw, one after the other."""
+    beta, score, mean = old.copy(), b - G @ old, np.zeros(len(old))
+    chance, normal, diagonal = (
+        rng.random(len(old)).tolist(),
+        rng.standard_normal(len(old)).tolist(),
+        np.diag(G).tolist(),
+    )
+    for j, g in enumerate(diagonal):
+        before = float(beta[j])
+        r = float(score[j]) + g * before
+        v = 1 / (g + 1 / slab)
         p = 1 / (1 + math.exp(-max(prior + 0.5 * math.log(v / slab) + 0.5 * v * r * r, -500.0)))
         mean[j] = p * v * r
         new = v * r + math.sqrt(v) * normal[j] if chance[j] < p else 0.0
-        score -= G[j] * (new - beta[j])
-        beta[j] = new
-    return mean
-
-
-def main() -> None:
-    """Print a line for each setting."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--first", type=int, default=400)
-    parser.add_argument("--block", type=int, nargs="*", default=[5, 10])
-    given = parser.parse_args()
-    for L, gap in ((2, 0.5), (3, 1.0)):
-        for block in given.block:
-            errors = []
-            for seed in range(given.first, given.first + given.seeds):
-                beta, X, y, person, label = people(seed, L, gap, block)
-                tagged = np.stack([lasso_and_refit(X[label == a], y[label == a], 1.0) for a in range(L)])
-                found = ms.fit(X, y, groups=person, models=L, seed=[seed, 2]).vectors
-                best = posterior_mean(X, y, person, beta, 1.0, np.random.default_rng([seed, 3]))
-                errors.append([ms.match_error(each, beta) for each in (tagged, found, best)])
-            base, ours, limit = np.mean(errors, axis=0)
-            print(
-                f"{L} models, gap {gap:g}, {block} answers a person: ms.fit {ours / base:.2f}, posterior mean "
-                f"{limit / base:.2f} × tagged practical",
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main()
+        if new != before:
+            score -= G[j] * (new - before)
+            beta[j] = new
+    return mean, beta

@@ -1,6 +1,6 @@
-"""Answers as they come: ratings, probabilities, noise of each model, lapses, groups; against answers without all that.
+"""Answers as they come: ratings, probabilities, noise of each model, lapses; against answers without all that.
 
-    python benchmarks/scales.py [--seeds 20] [--only rating groups] [--markdown docs/scales.md]
+    python benchmarks/scales.py [--seeds 20] [--only ratings lapses] [--markdown docs/scales.md]
 
 Data are fitted as they are (`ms.fit`, as many models as there are, nothing else known) unless a row says "recover".
 Errors are the worst ℓ2 error, means over the seeds; a ratio is that of two means on the same seeds. Ratings and exact
@@ -20,7 +20,6 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import mixsense as ms  # noqa: E402
-from mixsense.figures.baselines import lasso_and_refit  # noqa: E402
 from pages import put_table  # noqa: E402
 from rating_limit import least_error  # noqa: E402
 
@@ -163,65 +162,6 @@ def exact(seeds: range) -> list[Row]:
     return rows
 
 
-def people(
-    seed: int, L: int, gap: float, block: int, n: int = 30, k: int = 4, N: int = 1000
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Draw models, rows, answers, who gave each of them, and of which model each is; σ = 1."""
-    beta, rng = ms.random_models(L, n, k, gap, seed=[seed, 0]), np.random.default_rng([seed, 1])
-    X, person = rng.standard_normal((N, n)), np.arange(N) // block
-    label = rng.integers(L, size=N)[person * block]
-    return beta, X, np.einsum("ij,ij->i", X, beta[label]) + rng.standard_normal(N), person, label
-
-
-def groups(seeds: range) -> list[Row]:
-    """Answers of one respondent: against tagged answers, lasso and refit."""
-    rows = []
-    for L, gap in ((2, 0.5), (2, 1.0), (2, 2.0), (3, 1.0), (3, 2.0)):
-        shown = []
-        for block in (5, 10, 20):
-            found = []
-            for seed in seeds:
-                beta, X, y, person, label = people(seed, L, gap, block)
-                r = ms.fit(X, y, groups=person, models=L, seed=[seed, 2])
-                tagged = np.stack([lasso_and_refit(X[label == a], y[label == a], 1.0) for a in range(L)])
-                found.append([ms.match_error(r.vectors, beta), ms.match_error(tagged, beta)])
-            linked, tagged_error = np.mean(found, axis=0)
-            shown.append(f"{linked / tagged_error:.2f}")
-        world = f"{L} models, gap {gap:g}, 5, 10, 20 answers a person"
-        rows.append((world, f"{', '.join(shown)} × tagged practical", ""))
-    return rows
-
-
-def shares(seeds: range) -> list[Row]:
-    """Twelve answers a person: do intervals of the share cover; 15 tables for each seed, from 1,000 on behind them."""
-    hits = []
-    for seed in range(seeds.start + 1000, seeds.start + 1000 + 15 * len(seeds)):
-        pair, rng = ms.random_pair(10, 4, 3.0, seed=[seed, 0]), np.random.default_rng([seed, 1])
-        X, person = rng.standard_normal((720, 10)), np.arange(720) // 12
-        label = (rng.random(60) > 0.6).astype(int)[person]
-        y = np.einsum("ij,ij->i", X, pair[label]) + rng.standard_normal(720)
-        r = ms.fit(X, y, groups=person, models=2, seed=seed)
-        first = np.linalg.norm(r.vectors - pair[0], axis=1).argmin()
-        hits.append(abs(r.weights[first] - 0.6) < 1.96 * r.weights_stderr[first])
-    return [("share of 60 people, 12 answers each", f"{100 * np.mean(hits):.0f} % of {len(hits)} intervals cover", "")]
-
-
-def blocks(seeds: range) -> list[Row]:
-    """Steered in blocks of 5, by recover: against the same number of single answers."""
-    found, gap = [], 0.5
-    for seed in seeds:
-        pair = ms.random_pair(30, 4, gap, seed=[seed, 0])
-        runs = []
-        for block in (5, 1):
-            oracle = ms.SimulatedOracle(pair, 1.0, seed=[seed, 1], block=block)
-            r = ms.recover(oracle, 30, gamma=None, max_queries=1000, models=2, block=block, seed=seed)
-            runs.append(ms.match_error(r.vectors, pair))
-        found.append(runs)
-    linked, single = np.mean(found, axis=0)
-    error = f"error {linked:.3f} after 1,000 answers"
-    return [(f"recover, gap {gap:g}, blocks of 5", f"{linked / single:.2f} × single answers", error)]
-
-
 PLANNED: tuple[tuple[int, int, float, float, float, object], ...] = (
     (20, 4, 0.6, 3.0, 0.25, ms.Rating(-3, 3)),
     (50, 4, 0.6, 3.0, 0.3, ms.Rating(-3, 3)),
@@ -253,9 +193,6 @@ PARTS: dict[str, Callable[[range], list[Row]]] = {
     "own": own_noise,
     "lapses": lapses,
     "exact": exact,
-    "groups": groups,
-    "shares": shares,
-    "blocks": blocks,
     "plans": plans,
 }
 
@@ -266,9 +203,6 @@ ROWS = {
     "own": "σ 0.5 and",
     "lapses": "% lapses",
     "exact": "6 matter",
-    "groups": "answers a person",
-    "shares": "share of 60",
-    "blocks": "blocks of",
     "plans": "budgets of",
 }
 """What the first cell of each part's rows holds: parts that are not run keep theirs on the page."""

@@ -100,6 +100,15 @@ def test_weights_are_how_often_a_row_counts():
         ms.SparseMixtureRegressor().fit(X, Y, sample_weight=-np.ones(400))
 
 
+@pytest.mark.parametrize(("weight", "told"), [(1 / 300, True), (1.0, False), (1e8, True)])
+def test_weights_that_are_no_counts_are_told_of(weight, told):
+    """Weights that sum to 1 make one answer of a table."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    model = ms.SparseMixtureRegressor(models=1).fit(X, X[:, 0], sample_weight=np.full(300, weight))
+    assert any("sample_weight is how often" in note for note in model.recovery_.diagnostics["notes"]) == told
+
+
 def test_it_works_in_a_pipeline_a_grid_and_a_clone():
     pipeline = make_pipeline(StandardScaler(), ms.SparseMixtureRegressor(models=2))
     grid = GridSearchCV(pipeline, {"sparsemixtureregressor__models": [1, 2]}, cv=2).fit(X, Y)

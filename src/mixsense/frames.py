@@ -123,6 +123,8 @@ def as_groups(groups: Any, length: int) -> Index:
     array([0, 1, 0, 2, 3, 4, 5])
     """
     try:
+        if isinstance(groups, str):
+            raise TypeError
         labels = list(_plain(groups))
     except TypeError:
         raise InvalidInput(f"groups is {shown(groups)}: give one label for each row") from None
@@ -180,15 +182,17 @@ def _from_frame(name: str, frame: Frame) -> Rows:
 
 
 def _numbers(name: str, column: Any) -> Array:
-    """Return a column of a data frame as floats."""
+    """Return a column of a data frame as floats; categories are no numbers, whatever they are called."""
     if getattr(column.dtype, "kind", "O") not in NUMBER_KINDS:
         try:
+            if str(column.dtype).lower().startswith("categor"):
+                raise InvalidInput("categories")
             found = [_known(value) for value in column.to_numpy().tolist()]
             return as_reals(name, found, "", finite=False, kinds=NUMBER_KINDS)
         except InvalidInput:
             raise InvalidInput(
                 f"column {shown(name)} holds other things than numbers: leave it out, or give one column of 0 and 1 "
-                "for each of its levels"
+                "for each of its levels but one (pandas.get_dummies with drop_first=True)"
             ) from None
     try:
         found = column.to_numpy(dtype="float64", na_value=np.nan)  # pandas: its missing numbers have no float
@@ -203,9 +207,12 @@ def _known(value: Any) -> Any:
 
 
 def _reals(name: str, values: Any, needed: str) -> Array:
-    """Return numbers of whatever shape, None as NaN; infinite ones are refused."""
+    """Return numbers of whatever shape, None and what is masked as NaN; infinite ones are refused."""
+    if hasattr(values, "toarray"):  # SciPy's sparse matrices are no arrays
+        raise InvalidInput(f"{name} is sparse: give {name}.toarray()")
     try:
-        found = np.asarray(values)
+        masked = isinstance(values, np.ma.MaskedArray)
+        found = np.ma.filled(values.astype(np.float64), np.nan) if masked else np.asarray(values)
     except (ValueError, TypeError):
         raise InvalidInput(f"{name} is {summed_up(values)}: {needed}") from None
     if found.dtype.kind == "O" and found.size:
@@ -223,6 +230,19 @@ def _without_infinity(name: str, values: Array) -> Array:
     return values
 
 
+def check_index(name: str, values: Any, rows: Any) -> None:
+    """Refuse a column of pandas whose rows are called otherwise than those of its table: they would be mixed up."""
+    index: Any = getattr(rows, "index", None)
+    own: Any = getattr(values, "index", None)
+    if hasattr(index, "equals") and hasattr(own, "equals") and len(index) == len(own) and not index.equals(own):
+        raise InvalidInput(
+            f"{name} has another index than X: give {name}.loc[X.index], or {name}.to_numpy() if the rows are in order"
+        )
+
+
 def _plain(values: Any) -> Any:
-    """Return what a data frame's column holds."""
-    return values.to_numpy() if isinstance(values, Frame) or hasattr(values, "to_numpy") else values
+    """Return what a data frame's column holds, (N,); that of a frame with one column is the column."""
+    if not isinstance(values, Frame) and not hasattr(values, "to_numpy"):
+        return values
+    found = values.to_numpy()
+    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found

@@ -37,6 +37,8 @@ class Columns:
     intercept: bool
     half_ranges: Array
     """(n,), half of the range of each column."""
+    unit: float = 1.0
+    """What the answers are divided by."""
 
     @property
     def width(self) -> int:
@@ -53,10 +55,14 @@ class Columns:
 
     def vectors(self, beta: Array) -> tuple[Array, Array | None]:
         """Return coefficients (L, width) in the user's units, (L, n), and the intercepts, (L,), if there are any."""
-        slopes = beta[:, self.intercept :] / self.scale
+        slopes = self.in_units(beta[:, self.intercept :])
         vectors = np.zeros((len(beta), self.n))
         vectors[:, self.used] = slopes
-        return vectors, beta[:, 0] - slopes @ self.centre if self.intercept else None
+        return vectors, beta[:, 0] * self.unit - slopes @ self.centre if self.intercept else None
+
+    def in_units(self, slopes: Array) -> Array:
+        """Return slopes (…, c), or what is measured as they are, in the user's units."""
+        return slopes * (self.unit / self.scale)
 
     def covariance(self, coded: Array) -> Array:
         """Return a covariance (width, width) in the user's units, (c, c) or, the intercept last, (c + 1, c + 1)."""
@@ -65,7 +71,7 @@ class Columns:
         back[np.arange(c), np.arange(c) + self.intercept] = 1 / self.scale
         if self.intercept:
             back[c, 0], back[c, 1:] = 1.0, -self.centre / self.scale
-        found: Array = back @ coded @ back.T
+        found: Array = self.unit**2 * (back @ coded @ back.T)
         return found
 
     def everywhere(self, values: Array, rest: float) -> Array:
@@ -93,6 +99,20 @@ def columns_of(X: Array, counts: Array | None, intercept: bool) -> tuple[Columns
     half = np.array([float(np.ptp(column)) / 2 for column in X.T])
     centre = mean[used] if intercept else np.zeros(len(used))
     return Columns(X.shape[1], used, centre, (spread if intercept else size)[used], intercept, half), constant
+
+
+def unit_of(y: Array, counts: Array | None, level: float = 0.0) -> float:
+    """Return the power of 2 next to the size of answers: divided by it they are about 1, and not rounded.
+
+    Where all of them are 0, that of the level which was taken off, or 1.
+
+    Examples
+    --------
+    >>> unit_of(np.array([3e8, -4e8]), None), unit_of(np.zeros(2), None)
+    (268435456.0, 1.0)
+    """
+    size = float(np.sqrt(np.average(y * y, weights=counts))) or level
+    return float(2.0 ** np.round(np.log2(size))) if size > 0 else 1.0
 
 
 def _moments(X: Array, counts: Array | None) -> Moments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from mixsense.checks import as_float, generator, shown
 from mixsense.errors import InvalidInput
 from mixsense.features.units import as_intercept
-from mixsense.fitting.columns import columns_of
+from mixsense.fitting.columns import columns_of, unit_of
 from mixsense.fitting.report import Report
 from mixsense.fitting.search import expect, search
 from mixsense.fitting.table import Table, read_table
@@ -60,15 +61,23 @@ def _fitted(
     columns, constant = columns_of(table.X, table.counts, intercept)
     if not columns.width:
         raise InvalidInput("every column of X is 0: there is nothing that the answers could depend on")
-    offset = float(np.average(table.y, weights=table.counts)) if intercept and scale is None else 0.0
-    data = Data(columns.rows(table.X), table.y - offset, 0, table.group, scale, table.counts, int(intercept))
+    offset = _level(table) if intercept and scale is None else 0.0
+    columns = replace(columns, unit=1.0 if scale is not None else unit_of(table.y - offset, table.counts, abs(offset)))
+    answers = (table.y - offset) / columns.unit
+    data = Data(columns.rows(table.X), answers, 0, table.group, scale, table.counts, int(intercept))
     expected = expect(
         data,
         None if problem.models == AUTO else int(problem.models),
-        sigma,
+        None if sigma is None else sigma / columns.unit,
         np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
         problem.weights in (None, ESTIMATE),
         lapses,
     )
     found = search(data, expected, rng)
     return Report(table, columns, constant, data, expected, found, offset).recovery()
+
+
+def _level(table: Table) -> float:
+    """Return the mean answer; where all answers are the same, exactly that."""
+    y = table.y
+    return float(y[0] if np.ptp(y) == 0 else np.average(y, weights=table.counts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mixsense.arrays import Array, Mask
 from mixsense.checks import shown
 from mixsense.fitting import tuning
 from mixsense.fitting.columns import Columns, dependent
+from mixsense.fitting.groups import some_groups
 from mixsense.fitting.misfit import misfit_p, what_is_odd
 from mixsense.fitting.search import Found
 from mixsense.fitting.table import Table
@@ -26,8 +27,10 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
 from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
-from mixsense.regression.tuning import LARGEST_COVARIANCE, ONE_ESTABLISHED, SEVERAL_ESTABLISHED
+from mixsense.regression.tuning import LARGEST_COVARIANCE, LEAST_RELATIVE_SIGMA, ONE_ESTABLISHED, SEVERAL_ESTABLISHED
 from mixsense.scales import told_of_noise
+from mixsense.scales.lapses import Lapses
+from mixsense.scales.scale import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Report:
             vectors=vectors,
             status="uncertain" if warnings else "single" if one else "budget",
             queries=len(self.table.y),
-            sigma=fit.sigma if fit.sigmas is None else fit.sigmas[order],
+            sigma=columns.unit * (fit.sigma if fit.sigmas is None else fit.sigmas[order]),
             weights=np.full(len(order), 1 / len(order)) if one else fit.weights[order],
             weights_stderr=shares_stderr(self.data, fit)[order] if free else None,
             stderr=columns.everywhere(errors, math.nan),
@@ -89,23 +92,35 @@ class Report:
         if covariance is not None:
             errors = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
             return errors[:, columns.used], errors[:, columns.n] if columns.intercept else None
-        level = answers_at_zero(fit, columns.centre / columns.scale)[1][order] if columns.intercept else None
-        return fit.stderr[order][:, columns.intercept :] / columns.scale, level
+        level = None
+        if columns.intercept:
+            level = columns.unit * answers_at_zero(fit, columns.centre / columns.scale)[1][order]
+        return columns.in_units(fit.stderr[order][:, columns.intercept :]), level
 
     def _interval(self, order: list[int]) -> Array | None:
         """Return the 95 % intervals of all coefficients, (L, n, 2); of a large or a weighted table there are none."""
         columns, data = self.columns, self.data
         if data.counts is not None or data.X.size > tuning.SAMPLE_ENTRIES or dependent(data.X):
             return None
-        coded = intervals(data, self.found.fit)[order][:, columns.intercept :] / columns.scale[:, None]
-        ends = (columns.everywhere(coded[..., end], rest) for end, rest in enumerate((-math.inf, math.inf)))
-        return np.stack(list(ends), axis=2)
+        coded = intervals(data, self.found.fit)[order][:, columns.intercept :]
+        ends = [columns.in_units(coded[..., end]) for end in (0, 1)]
+        ends = [columns.everywhere(end, rest) for end, rest in zip(ends, (-math.inf, math.inf), strict=True)]
+        return np.stack(ends, axis=2)
 
     def _misfit_p(self) -> float:
-        """Return the p-value of the answers' probability transform; that of a scale is not uniform, and not tested."""
-        if self.data.scale is not None or self.data.counts is not None:
+        """Return the p-value of the answers' probability transform.
+
+        That of a scale is not uniform, and not tested; nor is rounding, which is all the noise of exact answers.
+        """
+        if self.data.scale is not None or self.data.counts is not None or self._exact():
             return 1.0
         return misfit_p(*self._some_rows(), self.found.fit)
+
+    def _exact(self) -> bool:
+        """Say whether the models leave no noise but rounding."""
+        size = math.sqrt(float(np.mean(self.data.values**2))) or 1.0
+        rounding = tuning.ABOUT_EXACT * LEAST_RELATIVE_SIGMA * size
+        return self.expected.free_sigma and self.found.fit.sigma <= rounding
 
     def _some_rows(self) -> tuple[Array, Array]:
         """Return rows and answers to test: of a large table every few, since no model is exact."""
@@ -115,15 +130,17 @@ class Report:
     def _between_groups(self) -> str | None:
         """Say whether those who share a model differ from each other: then more models are found than there are."""
         data, fit, expected = self.data, self.found.fit, self.expected
-        if data.group is None or data.counts is not None:
+        if data.group is None or data.counts is not None or self._exact():
             return None
-        enough = int(np.searchsorted(np.bincount(data.group).cumsum(), tuning.TESTED_ROWS))
-        rows = np.flatnonzero(data.group <= enough)
-        some = data._replace(X=data.X[rows], y=data.y[rows], group=data.group[rows])
         names = [self._named([j]) for j in self.columns.used.tolist()]
         free = (expected.free_sigma, expected.free_weights)
-        checks = check_model(some, fit, *free, level=self.columns.intercept, names=names)
+        checks = check_model(some_groups(data), fit, *free, level=self.columns.intercept, names=names)
         return warning([check for check in checks if check.name in BETWEEN_GROUPS])
+
+    def _law(self) -> Scale | None:
+        """Return what makes answers of the linear value, in the user's units."""
+        law = self.found.fit.scale
+        return replace(law, width=law.width * self.columns.unit) if isinstance(law, Lapses) else law
 
     def _warnings(self, p_value: float) -> list[str]:
         """Say in which ways the answers do not support what was found."""
@@ -133,7 +150,8 @@ class Report:
         if rows <= (known := int(fit.found.sum()) + free):
             warnings.append(f"{rows} rows for {known} numbers that are fitted to them: they fit in any case, give more")
         if fit.L == 1:
-            if found.evidence < ONE_ESTABLISHED and self.expected.models != 1:
+            two = 2 * int(fit.found.sum()) + 2  # numbers of two such models, with a share and a noise
+            if self.expected.models != 1 and (found.evidence < ONE_ESTABLISHED or rows <= two):
                 warnings.append("the answers do not decide between one model and two: more of them would")
         elif found.evidence < 0:
             warnings.append(
@@ -150,7 +168,15 @@ class Report:
         if p_value < tuning.MISFIT_P_VALUE:
             reason = what_is_odd(*self._some_rows(), fit, tuning.SIGNIFICANT_ERRORS)
             warnings.append(f"misfit (p = {p_value:.1g}): {reason}")
-        if between := self._between_groups():
+        if (away := self._other_noise()) is not None:
+            given, left = (f"{self.columns.unit * sigma:.3g}" for sigma in (self.expected.sigma, away))
+            warnings.append(f"sigma was given as {given}, and the residuals have {left}: leave it out, or give another")
+        if found.ungrouped > SEVERAL_ESTABLISHED:
+            warnings.append(
+                f"answers of a group do not share a model: taken one by one they are explained better (by "
+                f"{found.ungrouped:.0f} nats); leave groups out, or give others"
+            )
+        elif between := self._between_groups():
             warnings.append(between)
         if fit.L > 1 and fit.weights.min() < LEAST_SHARE:
             warnings.append(f"one share is {fit.weights.min():.3f}: a model that answers so seldom may be outliers")
@@ -160,6 +186,16 @@ class Report:
             named = self._named(together)
             warnings.append(f"the columns {named} depend on each other: which of them matters cannot be told")
         return warnings
+
+    def _other_noise(self) -> float | None:
+        """Return the spread of the residuals, where chance does not bring it to the noise that was given."""
+        fit, given, data = self.found.fit, self.expected.sigma, self.data
+        if self.expected.free_sigma or data.scale is not None or data.counts is not None:
+            return None
+        left = fit.excess * (fit.sigma / given) ** 2  # mean square of the residuals in that of the noise given
+        chance = tuning.SIGNIFICANT_ERRORS * math.sqrt(2 / data.N)  # of N squares
+        used = float(fit.inclusion.sum()) / data.N  # a coefficient takes up one of them
+        return None if 1 - used - chance < left < 1 + chance else given * math.sqrt(left)
 
     def _collinear(self) -> list[int]:
         """Return the columns that depend on each other."""
@@ -184,6 +220,9 @@ class Report:
         notes, N = [], len(self.table.y) + self.table.missing
         if self.table.missing:
             notes.append(f"{self.table.missing:,} of {N:,} rows have a missing value and were left out")
+        often = self.data.N / len(self.table.y)
+        if not 1 / tuning.ODD_WEIGHT <= often <= tuning.ODD_WEIGHT:
+            notes.append(f"a row counts {often:.2g} times on average: sample_weight is how often each was seen")
         left_out = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
         if left_out:
             why = "are constant" if self.constant[left_out].all() else "say nothing"
@@ -205,10 +244,10 @@ class Report:
             "evidence": self.found.evidence if math.isfinite(self.found.evidence) else None,
             "scores": {str(L): value - top for L, value in sorted(self.found.scores.items())},
             "own_noise": self.found.own_noise if math.isfinite(self.found.own_noise) else None,
-            "loglik": float(fit.explained(self.data).loglik.sum()),
+            "loglik": float(fit.explained(self.data).loglik.sum()) - self.data.N * math.log(self.columns.unit),
             "misfit_p": p_value,
             "groups": len(self.table.y) if self.table.group is None else int(self.table.group.max()) + 1,
-            **told_of_noise(fit.scale, self.data.scale),
+            **told_of_noise(self._law(), self.data.scale),
             HALF_RANGES: self.columns.half_ranges.tolist(),
             **({COLLINEAR: together} if together else {}),
             "notes": self._notes(),

@@ -9,14 +9,23 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.fitting import tuning
+from mixsense.fitting.groups import gain_of_ungrouped
 from mixsense.problem import MOST_MODELS
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
 from mixsense.regression.extensions import extended, own_noise
 from mixsense.regression.fit import Fit, climb, finish
+from mixsense.regression.from_start import climbed
 from mixsense.regression.renewal import renew, supported
-from mixsense.regression.starts import spread_of
-from mixsense.regression.tuning import ANSWERS_PER_COEFFICIENT, LAPSES_TRIED, NEW_STARTS, SUPPORT_PROBABILITY
+from mixsense.regression.starts import left_out, merged, spread_of
+from mixsense.regression.tuning import (
+    ANSWERS_PER_COEFFICIENT,
+    LAPSES_TRIED,
+    LEAST_RELATIVE_SIGMA,
+    NEW_STARTS,
+    STEPS_OF_RIVAL,
+    SUPPORT_PROBABILITY,
+)
 from mixsense.scales.lapses import Lapses
 
 
@@ -39,6 +48,8 @@ class Found:
     """How much better the answers would be explained if some came from anywhere, in nats, where that was not asked."""
     lapse_share: float = 0.0
     """How many would."""
+    ungrouped: float = 0.0
+    """How much better the answers are explained if those of a group need not share a model, in nats."""
 
 
 def expect(
@@ -69,6 +80,8 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     rng : Generator
         Draws the starts and, of a large table, the sample of rows.
     """
+    if not data.values.any():  # nothing is left to explain, and there is no unit to measure noise in
+        return _nothing(data, expected)
     sample = _sample(data, rng)
     found = _by_number(sample, expected, rng)
     if expected.lapses:
@@ -80,6 +93,9 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     if asked_for > tuning.OWN_NOISE_ESTABLISHED:
         best = best | {L: f for L, f in own.items() if f.sigmas is not None}
     scores = {number: f.score for number, f in best.items()}
+    if expected.models is not None and expected.models > 2:
+        less = _with_one_less(best[expected.models], sample, expected)
+        scores |= {expected.models - 1: less} if less > -math.inf else {}
     L = max(given, key=lambda L: scores[L])
     if scores[L] < scores[1] and _alike(best[L]):  # as many as were asked for turned out to be the same model
         L = 1
@@ -88,7 +104,31 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
     lapses = _missing_lapses(chosen, sample, expected)
     if sample is not data or _dense(chosen, data):
         chosen = _refined(chosen, data, expected)
-    return Found(chosen, scores[L] - max(others, default=-math.inf), scores, asked_for, len(sample.y), *lapses)
+    evidence = scores[L] - max(others, default=-math.inf)
+    apart = gain_of_ungrouped(sample, best[L], expected, rng)
+    return Found(chosen, evidence, scores, asked_for, len(sample.y), *lapses, ungrouped=apart)
+
+
+def _with_one_less(f: Fit, data: Data, expected: Expected) -> float:
+    """Return the score of one model less than were asked for: two merged, or one left out.
+
+    Minus infinity where each model is needed beyond doubt: where all starts are a nat for each answer behind.
+    """
+    law, shares = data._replace(scale=f.scale), np.full(f.L - 1, 1 / (f.L - 1))
+    noise = f.sigma if f.sigmas is None else np.full(f.L - 1, f.sigma)
+    starts = [merged(f.beta, f.weights), *left_out(f.beta)]
+    rough = [float(law.explained(start, shares, noise).loglik.sum()) for start in starts]
+    if max(rough) < float(f.explained(data).loglik.sum()) - data.N:
+        return -math.inf
+    best = starts[int(np.argmax(rough))]
+    return climbed(best, noise, shares, f.rate, law, expected, 1, STEPS_OF_RIVAL).score
+
+
+def _nothing(data: Data, expected: Expected) -> Found:
+    """Return one model that is zero."""
+    sigma = LEAST_RELATIVE_SIGMA if expected.free_sigma else expected.sigma
+    em = climb(data, np.zeros((1, data.X.shape[1])), sigma, np.ones(1), expected.rate, expected.rate)
+    return Found(finish(em, "nothing"), math.inf, {1: em.score}, -math.inf, len(data.y))
 
 
 def _missing_lapses(f: Fit, data: Data, expected: Expected) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from mixsense.checks import shown
 from mixsense.errors import InvalidInput
 from mixsense.features.units import feature_names
 from mixsense.fitting import tuning
-from mixsense.frames import as_column, as_groups, as_rows
+from mixsense.frames import as_column, as_groups, as_rows, check_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,10 @@ def read_table(X: Any, y: Any, groups: Any, features: Sequence[str] | None, coun
            [7., 8.]]), 2)
     """
     rows = as_rows("X", X)
+    if len(rows.values) == 1 and np.ndim(X) == 1:
+        raise InvalidInput("X has one dimension: give one row an answer, (N, n); of one column that is X[:, None]")
+    for name, given in (("y", y), ("groups", groups)):
+        check_index(name, given, X)
     values, (N, n) = rows.values, rows.values.shape
     answers = as_column("y", y, N)
     group = None if groups is None else as_groups(groups, N)

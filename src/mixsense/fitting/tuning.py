@@ -46,6 +46,9 @@ Taste: chance goes so far once in a million."""
 MISFIT_P_VALUE = 1e-3
 """A test of the model with a smaller p-value makes a result uncertain.
 Taste: never swept; chance does so less than once in a thousand tables."""
+ABOUT_EXACT = 2.0
+"""Noise up to this many times what the regression takes for rounding is rounding, and no law is expected of it.
+A numerical guard."""
 TESTED_ROWS = 5_000
 """The test of the model looks at no more rows than about this: of a million rows it would find what nobody cares for.
 Taste: never swept."""
@@ -67,6 +70,9 @@ MOST_CELLS = 50_000_000
 and about half a minute to read."""
 MOST_BYTES = 2**30
 """A CSV file is read up to this size, all at once. Taste: some GB of memory."""
+ODD_WEIGHT = 5.0
+"""Rows that count more often than this on average, or less than 1 over this, are told of: weights that sum to 1 are no
+counts. Taste: never swept."""
 LAPSES_WORTH_A_NOTE = 20.0
 """Lapses that would explain this many nats more are told of. Taste: twice what establishes a model; a table without
 lapses hardly reaches 5."""

@@ -95,7 +95,9 @@ def _found_columns(fit: Fit, most: int) -> Index:
 
 def freedom_left(P: Array, fit: Fit) -> Array:
     """Return the share of each model's answers, (L,), that its coefficients leave as degrees of freedom."""
-    found: Array = np.maximum(1 - fit.inclusion.sum(axis=1) / P.sum(axis=0), tuning.LEAST_FREEDOM_LEFT)
+    found: Array = np.maximum(
+        1 - fit.inclusion.sum(axis=1) / np.maximum(P.sum(axis=0), 1e-300), tuning.LEAST_FREEDOM_LEFT
+    )
     return found
 
 

@@ -90,18 +90,23 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
     Notes
     -----
     The score is the sum of products of two numbers with mean 0, one for each answer: nothing that was estimated takes
-    part in it.
+    part in it. Two respondents may share many pairs, whose products go up and down together: all of them are one term.
     """
     if len(first) < tuning.LEAST_PAIRS:
         return None
+    which = np.arange(len(first))
+    if given.group is not None:
+        both = np.sort(given.group[np.column_stack([first, second])], axis=1)
+        which = np.unique(both, axis=0, return_inverse=True)[1].ravel()
 
     def products(view: View) -> Array:
         each = np.column_stack([view.surplus, view.slope])
-        return each[first] * each[second]
+        return np.stack([np.bincount(which, column) for column in (each[first] * each[second]).T], axis=1)
 
+    terms = products(given)
     E = np.concatenate([products(view) for view in drawn])
     there = (E * E).sum(axis=0) > 0
-    return largest(products(given).sum(axis=0)[there], E[:, there], len(first), np.flatnonzero(there))
+    return largest(terms.sum(axis=0)[there], E[:, there], len(terms), np.flatnonzero(there))
 
 
 def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
