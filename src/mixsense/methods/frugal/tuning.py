@@ -154,7 +154,8 @@ SHARPNESS = (0.4, 0.9)
 and at the end of the budget. Half would be best for the mean squared error (derived); a sharper end gives up on the few
 worlds with one more small coefficient, for a smaller error in most.
 Swept: of constant powers from 0.5 to 1 and eight such pairs, in a simulation of the design with tagged answers and the
-prior known (n = 100, k = 5, N = 1,000 to 10,000, gaps 1 and 5, 600 to 2,000 worlds); tried on seeds 0 to 13."""
+prior known (n = 100, k = 5, N = 1,000 to 10,000, gaps 1 and 5, 600 to 2,000 worlds); tried on seeds 0 to 13. In such a
+simulation (benchmarks/spending.py) neither other powers nor optimal stopping lowered the median by more than 3 %."""
 REACHES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Where a budget is spent, queries may be pushed to these shares of `LABELLING_SEPARATION`: the one that tells most is
 taken. Taste: never swept."""
