@@ -107,6 +107,24 @@ for size in (1.5, 2.5, 4.0):
     differing(1, False, (0.5, 0.5), size)
 
 
+def pair_and_third(columns: int) -> None:
+    """Register three models in a box, of which two differ in a few features only."""
+
+    def make(setting: Setting, rng: np.random.Generator) -> Case:
+        beta = effects(setting, rng, 3)
+        beta[1] = beta[0]
+        here = 1 + rng.choice(setting.n, columns, replace=False)
+        beta[1, here] += rng.choice([-1.0, 1.0], columns) * rng.uniform(2.5, 5.0, columns) * SIGMA
+        return case(setting, rng, lambda X, means, number, rng: of_one(means, rng) + noise(len(X), rng), beta)
+
+    name = f"three models, of which two differ in {'one feature' if columns == 1 else 'two features'}"
+    world(name, "inside", settings=SMALL[1:3])(make)
+
+
+pair_and_third(1)
+pair_and_third(2)
+
+
 def crowd(weights: Sequence[float]) -> None:
     """Register a crowd: 8 features in a box, answers of about 0 to 100, γ = 5 points."""
 

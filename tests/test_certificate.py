@@ -162,7 +162,7 @@ def test_two_models_that_one_hides_are_excluded_as_far_as_the_answers_allow():
     def hidden(delta, column, N, holes, seed=0):
         data, beta = two_in_a_box(delta, column, N, holes, seed)
         one = fit(data.X, data.y, beta[None], 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
-        return hidden_difference(data, one, None, level=True).excluded(HIDDEN_ODDS)
+        return hidden_difference(data, one.beta[0], one.sigma, False, level=True).excluded(HIDDEN_ODDS)
 
     nothing = [hidden(0.0, 1, 400, 0.5, seed) for seed in range(6)]
     features, levels = (np.mean([getattr(found, of) for found in nothing]) for of in ("feature", "level"))
@@ -179,7 +179,7 @@ def test_a_model_that_answers_seldom_is_not_excluded_where_it_is():
     for seed in range(12):
         data, beta = two_in_a_box(1.5, 2, 600, 0.25, seed, share=0.8)
         one = fit(data.X, data.y, beta[None], 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
-        odds = hidden_difference(data, one, None, level=True, share=0.8)
+        odds = hidden_difference(data, one.beta[0], one.sigma, False, level=True, share=0.8)
         possible += odds.excluded(HIDDEN_ODDS).feature > 1.0
         sure += odds.excluded(AS_PROBABLE).feature > 1.0
     # The log-likelihood ratio has about mean 5 and standard deviation 3: below log(0.02) + 1 + log 5 = −1.3 with
@@ -193,5 +193,7 @@ def test_where_one_model_answers_those_that_answer_seldom_are_ruled_out_as_far_a
     for seed in range(12):
         data, beta = two_in_a_box(0.0, 2, 600, 0.25, seed)
         one = fit(data.X, data.y, beta[None], 1.0, np.ones(1), 0.5, 0.5, free_sigma=True)
-        excluded.append(hidden_difference(data, one, None, level=True, share=0.8).excluded(AS_PROBABLE).feature)
+        excluded.append(
+            hidden_difference(data, one.beta[0], one.sigma, False, level=True, share=0.8).excluded(AS_PROBABLE).feature
+        )
     assert np.median(excluded) < 1.3

@@ -39,11 +39,13 @@ class Data(NamedTuple):
     @property
     def without_zeros(self) -> Data:
         """The same answers, but those to x = 0."""
-        if not self.zeros:
-            return self
-        group = None if self.group is None else np.unique(self.group[self.zeros :], return_inverse=True)[1]
-        counts = None if self.counts is None else self.counts[self.zeros :]
-        return self._replace(X=self.X[self.zeros :], y=self.y[self.zeros :], zeros=0, group=group, counts=counts)
+        return self.rows(np.arange(self.zeros, len(self.y))) if self.zeros else self
+
+    def rows(self, here: Index) -> Data:
+        """Return some of the answers, none of which counts as one to x = 0."""
+        group = None if self.group is None else np.unique(self.group[here], return_inverse=True)[1]
+        counts = None if self.counts is None else self.counts[here]
+        return self._replace(X=self.X[here], y=self.y[here], zeros=0, group=group, counts=counts)
 
     @property
     def values(self) -> Array:

@@ -14,7 +14,6 @@ import numpy as np
 from mixsense.arrays import Array, Index, Mask
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
-from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import of_groups
 from mixsense.regression.starts import second_moments
 
@@ -54,7 +53,13 @@ def no_odds() -> Odds:
 
 
 def hidden_difference(
-    data: Data, one: Fit, sigma: float | None, level: bool, either: Mask | None = None, share: float = 0.5
+    data: Data,
+    model: Array,
+    noise: float,
+    known: bool,
+    level: bool,
+    either: Mask | None = None,
+    share: float = 0.5,
 ) -> Odds:
     """Return the odds that two models answer in the place of one, and differ in one column.
 
@@ -62,10 +67,12 @@ def hidden_difference(
     ----------
     data : Data
         All answers.
-    one : Fit
+    model : (c,) array
         The one model.
-    sigma : float or None
-        Noise of an answer, if it is known; else two models leave as much less noise as they explain.
+    noise : float
+        Noise of an answer.
+    known : bool
+        The noise is known; else two models leave as much less of it as they explain.
     level : bool
         The first column is the model's level.
     either : (n,) array of bool, optional
@@ -79,20 +86,20 @@ def hidden_difference(
     size, and a feature those of one in n. Where the answers tell nothing, the odds are exp(−1).
     """
     X, c = data.X, data.X.shape[1]
-    R = data.values - X @ one.beta[0]
+    R = data.values - X @ model
     spread2 = float(np.mean(R * R))
     columns = np.arange(c)
     if c > tuning.HIDDEN_COLUMNS:  # those whose squares go with the squares of the residuals are excluded last
-        columns = np.argsort(-second_moments(X, data.values, one.beta[0], 2)[0], kind="stable")[: tuning.HIDDEN_COLUMNS]
+        columns = np.argsort(-second_moments(X, data.values, model, 2)[0], kind="stable")[: tuning.HIDDEN_COLUMNS]
         columns = np.union1d(columns, [0]) if level else columns
-    alone = _loglik_of_one(R, spread2 if sigma is None else sigma**2)
-    errors, x = (one.sigma if sigma is None else sigma) * tuning.HIDDEN_GRID, X[:, columns]
+    alone = _loglik_of_one(R, noise**2 if known else spread2)
+    errors, x = noise * tuning.HIDDEN_GRID, X[:, columns]
     odds = np.zeros((len(errors), len(columns)))
     sides = (1.0,) if share == 0.5 else (1.0, -1.0)  # the nearer of unequal ones is on either side
     for side in sides:
         for e, error in enumerate(errors):
             taken = error**2 * (1 - share) / share * (x * x).mean(axis=0)  # the variance that they explain
-            left = np.maximum(spread2 - taken, tuning.LEAST_HIDDEN_NOISE * spread2) if sigma is None else sigma**2
+            left = noise**2 if known else np.maximum(spread2 - taken, tuning.LEAST_HIDDEN_NOISE * spread2)
             nats = _loglik_of_two(R, side * x, error, left, data.group, share) - alone - 1
             odds[e] += np.exp(np.minimum(nats, tuning.MOST_HIDDEN_NATS)) / len(sides)
     odds = np.maximum.accumulate(odds[::-1], axis=0)[::-1]  # of a column, the best of all larger ones

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class Swap(NamedTuple):
 
 Reading = Rival | Swap
 """What the answers may mean."""
+AnyReading = TypeVar("AnyReading", Rival, Reading)
 
 
 def swaps(data: Data, fit: Fit) -> list[Reading]:
@@ -69,30 +70,26 @@ def swaps(data: Data, fit: Fit) -> list[Reading]:
     data : Data
         Rows and answers.
     fit : Fit
-        The models; of each two that differ in one or two columns, the differences are moved.
+        The models; each two that differ in one or two columns are held against their rivals, by the answers that are
+        not those of the others.
     """
-    data = data._replace(scale=fit.scale)
+    data, P = data._replace(scale=fit.scale), fit.explained(data).probability
     found: list[Reading] = []
     for a, b in combinations(range(fit.L), 2):
-        mean, delta = fit.beta[[a, b]].mean(axis=0), fit.beta[a] - fit.beta[b]
-        delta = np.where(np.abs(delta) > tuning.RIVAL_SUPPORTS[0] * np.abs(delta).max(), delta, 0.0)
-        if np.count_nonzero(delta) > 2:  # differences in more columns answer alike nowhere
+        two = np.array([a, b])
+        delta = np.abs(fit.beta[a] - fit.beta[b])
+        least = np.maximum(
+            tuning.RIVAL_SUPPORTS[0] * delta.max(), tuning.RIVAL_SIGNIFICANCE * np.hypot(*fit.stderr[two])
+        )
+        if np.count_nonzero(delta > least) > tuning.COLUMNS_OF_A_SWAP:
             continue
-        for moved in [delta, *moves(Rival(mean, delta, fit.weights, fit.sigma, 0.0))]:
-            beta = fit.beta.copy()
-            beta[a], beta[b] = mean + moved / 2, mean - moved / 2
-            found.append(_with_shares(data, beta, moved, fit))
+        own, share = np.flatnonzero(P[:, two].sum(axis=1) > tuning.OWN_OF_A_SWAP), fit.weights[two].sum()
+        alive = _rivals_of(data.rows(own), fit.beta[two], fit.stderr[two], fit.weights[two] / share, fit.sigma)
+        for rival in alive:
+            beta, weights = fit.beta.copy(), fit.weights.copy()
+            beta[two], weights[two] = rival.beta, share * rival.weights
+            found.append(Swap(beta, rival.delta, weights, fit.sigma, rival.score - alive[0].score))
     return _alive(found)
-
-
-def _with_shares(data: Data, beta: Array, delta: Array, fit: Fit) -> Swap:
-    """Return a reading with shares of its own, which may lead by chance as those of the fit do."""
-    weights = fit.weights
-    for _ in range(tuning.RIVAL_STEPS):
-        seen = data.explained(beta, weights, fit.noise)
-        weights = np.maximum(one_a_group(seen.probability, data.group).mean(axis=0), tuning.LEAST_SHARE_IN_FIT)
-        weights = weights / weights.sum()
-    return Swap(beta, delta, weights, fit.sigma, float(seen.loglik.sum()))
 
 
 def rivals(data: Data, pair: Fit) -> list[Reading]:
@@ -105,11 +102,18 @@ def rivals(data: Data, pair: Fit) -> list[Reading]:
     pair : Fit
         The fit of two models, where the search begins.
     """
-    data, delta = data._replace(scale=pair.scale), pair.beta[0] - pair.beta[1]
-    first = Rival(pair.beta.mean(axis=0), delta, pair.weights, pair.sigma, -math.inf)
+    found: list[Reading] = []
+    found += _rivals_of(data._replace(scale=pair.scale), pair.beta, pair.stderr, pair.weights, pair.sigma)
+    return found
+
+
+def _rivals_of(data: Data, beta: Array, stderr: Array, weights: Array, sigma: float) -> list[Rival]:
+    """Return the pairs that the answers do not rule out, the best first, from two models with their standard errors."""
+    delta = beta[0] - beta[1]
+    first = Rival(beta.mean(axis=0), delta, weights, sigma, -math.inf)
     most = float(np.abs(delta).max())
     least = [share * most for share in tuning.RIVAL_SUPPORTS]
-    surely = tuning.RIVAL_SIGNIFICANCE * np.hypot(*pair.stderr)  # at little noise small differences are sure, too
+    surely = tuning.RIVAL_SIGNIFICANCE * np.hypot(*stderr)  # at little noise small differences are sure, too
     found = [fit_pair(data, first, np.abs(delta) > edge) for edge in (*least, surely)]
     begun: set[tuple[int, ...]] = set()
     for _ in range(tuning.RIVAL_SEARCHES):
@@ -235,9 +239,9 @@ def sceptical(data: Data, alive: Sequence[Reading], free: bool) -> list[Reading]
     return sorted(found, key=lambda rival: -rival.score)
 
 
-def _alive(found: Sequence[Reading]) -> list[Reading]:
+def _alive(found: Sequence[AnyReading]) -> list[AnyReading]:
     """Sort rivals by their scores; leave out those that are far behind, and those equal to a better one."""
-    kept: list[Reading] = []
+    kept: list[AnyReading] = []
     for rival in sorted(found, key=lambda rival: -rival.score):
         if kept and rival.score < kept[0].score - tuning.RIVAL_BEHIND:
             break

@@ -294,6 +294,12 @@ RIVAL_NEAR = 5.0
 few nats better than they are, and has to be near the best to count."""
 RIVALS_TRIED = 24
 """Of all moves, this many are fitted: those that explain the answers best as they are. Taste: never swept."""
+COLUMNS_OF_A_SWAP = 2
+"""Of three models and more, two that clearly differ in at most this many columns may be mistaken.
+Derived: two that differ in more answer alike nowhere."""
+OWN_OF_A_SWAP = 0.5
+"""What two of several models may mean is seen by the answers that are theirs with this probability. Taste: nearly all
+answers are either theirs or not."""
 RIVAL_STEPS = 25
 """A rival takes at most this many steps of EM. Taste: never swept."""
 RIVAL_SETTLED = 1e-3

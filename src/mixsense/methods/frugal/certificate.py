@@ -47,7 +47,7 @@ def error_bound(
         eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks >= tuning.MANY_LOOKS else 1.0)
         bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
     if winner is candidates.several:
-        return bound
+        return max(bound, hidden_in_each(answers, winner, setup, box))
     return math.hypot(bound, _hidden(answers, candidates, setup, box))  # `doubts` has what a yes or no may hide
 
 
@@ -71,13 +71,31 @@ def _hidden(answers: Answers, candidates: Candidates, setup: Setup, box: Box | N
     )
 
 
+def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
+    """Return how far one of several models may be from two that differ in one feature, and are about as probable.
+
+    At corners such a pair looks like one model with more noise than the others.
+    """
+    if box is None or not box.corners or setup.models is not None:
+        return 0.0
+    own = fit.explained(answers.data).probability.argmax(axis=1)
+    noise = np.broadcast_to(fit.noise, fit.L)
+    return max(
+        hidden_difference(answers.data.rows(np.flatnonzero(own == a)), fit.beta[a], noise[a], False, setup.level)
+        .excluded(tuning.AS_PROBABLE)
+        .feature
+        for a in range(fit.L)
+    )
+
+
 def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> tuple[Odds, Odds]:
     """Return the odds of two models that were not seen: that answer equally often, and of which one seldom does."""
     if setup.models == 1:  # the user says so
         return no_odds(), no_odds()
-    sigma = None if setup.free_sigma else setup.sigma
+    noise = candidates.one.sigma if setup.free_sigma else setup.sigma
     either = None if box is None else box.coded.either
-    hidden = partial(hidden_difference, answers.data, candidates.one, sigma, setup.level, either)
+    model = candidates.one.beta[0]
+    hidden = partial(hidden_difference, answers.data, model, noise, not setup.free_sigma, setup.level, either)
     if setup.free_weights:
         return hidden(0.5), hidden(HIDDEN_SHARE)
     return hidden(0.5 if setup.weights is None else float(setup.weights.max())), no_odds()
@@ -95,9 +113,9 @@ def rivals_of(answers: Answers, candidates: Candidates, setup: Setup, box: Box |
     winner, data = candidates.winner, answers.data
     if box is None or not box.corners or winner.L == 1:
         return []
-    if not box.coded.either.any():
-        return rivals(data, winner) if winner.L == 2 else []
     found = (rivals if winner.L == 2 else swaps)(data, winner)
+    if not box.coded.either.any():
+        return found
     if setup.weights is not None and np.ptp(setup.weights) > 0:  # shares that are known to be unequal tell
         return found
     return sceptical(data._replace(scale=winner.scale), found, setup.free_weights)

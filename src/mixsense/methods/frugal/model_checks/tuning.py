@@ -22,7 +22,8 @@ SURELY_FAILED = 3.0
 """A check without a p-value fails beyond doubt if its statistic is this many times its threshold. Taste: never swept.
 """
 RATIOS = ("link", "tails")
-"""The checks that are log-likelihood ratios: twice the answers give twice the nats."""
+"""The checks that are log-likelihood ratios.
+Derived: twice the answers give twice the nats, so that those in doubt are decided."""
 DOUBTFUL_SHARE = 0.5
 """A ratio beyond this share of its threshold is in doubt: it is made again with more answers.
 Derived: from the 2.6 nats at most that links have where the model holds, `LINK_NATS` is as far as from here."""
