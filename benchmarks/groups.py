@@ -184,7 +184,7 @@ def main() -> int:
         crowd.main()
         return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=["errors", *PARTS, "people", "crowd"])
+    parser.add_argument("parts", nargs="+", choices=["errors", *PARTS, "people"], help="or crowd, alone")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=FIRST)
     parser.add_argument("--settings", nargs="*", default=SETTINGS, help="of errors: models:gap:answers a person")

@@ -79,6 +79,7 @@ def main() -> int:
     with ProcessPoolExecutor(args.jobs) as pool:
         posterior = np.array(list(pool.map(rank_in_posterior, seeds[: args.worlds], chunksize=20)))
         whole = np.concatenate(list(pool.map(ranks_of_intervals, seeds[: args.runs])))
+    print(f"{len(whole) // 12} of {args.runs} runs found two models")
     inside = float(((whole > 0.025) & (whole < 0.975)).mean())
     print(f"posterior: {len(posterior)} ranks, uniform with p = {p_value(posterior):.2g}")
     print(f"intervals: {len(whole)} ranks, uniform with p = {p_value(whole):.2g}, {100 * inside:.1f} % within 95 %")

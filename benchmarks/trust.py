@@ -56,8 +56,8 @@ def one_run(task: tuple[str, Setting, int]) -> dict[str, Any]:
 
 def stored(path: Path | None) -> dict[tuple[str, str, int], dict[str, Any]]:
     """Return the runs that a file has, by their row and seed."""
-    lines = path.read_text().splitlines() if path and path.exists() else []
-    runs = [json.loads(text) for text in lines]
+    text = path.read_text() if path and path.exists() else ""
+    runs = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]  # a torn last line is run again
     return {(run["world"], run["n"], run["seed"]): run for run in runs}
 
 

@@ -197,3 +197,14 @@ def test_where_one_model_answers_those_that_answer_seldom_are_ruled_out_as_far_a
             hidden_difference(data, one.beta[0], one.sigma, False, level=True, share=0.8).excluded(AS_PROBABLE).feature
         )
     assert np.median(excluded) < 1.3
+
+
+def test_shares_that_were_given_are_those_of_what_is_hidden():
+    """With known shares of .9 and .1 the note speaks of them, not of equal ones."""
+    oracle = ms.SimulatedOracle(np.array([[1.0, -2.0, 0.0, 0.5]]), 0.3, seed=0)
+
+    r = ms.recover(oracle, 4, gamma=0.5, box=[(-1, 1)] * 4, weights=(0.9, 0.1), models=2, max_queries=2000, seed=1)
+    (note,) = r.diagnostics["notes"]
+    assert r.status == "single"
+    assert "one gives 10 % of the answers" in note
+    assert "equally often" not in note

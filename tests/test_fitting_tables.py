@@ -149,3 +149,16 @@ def test_few_rows_warn_of_no_arithmetic(rows):
     for seed in range(6):
         rng = np.random.default_rng(seed)
         ms.fit(rng.standard_normal((rows, 4)), rng.standard_normal(rows), models=("auto", 2, 3)[seed % 3])
+
+
+def test_one_model_that_was_asked_for_says_nothing_against_the_groups():
+    X, y = mixed(per_group=5)
+    warnings = ms.fit(X, y, groups=np.arange(300) // 5, models=1).diagnostics["warnings"]
+    assert any("support 2 models" in text for text in warnings)
+    assert not any("do not share a model" in text for text in warnings)
+
+
+@pytest.mark.parametrize("values", [["a", "b"] * 20, [1j, 2.0] * 20], ids=["text", "complex"])
+def test_masked_values_that_are_no_numbers_are_refused(values):
+    with pytest.raises(ms.InvalidInput):
+        ms.fit(np.ma.masked_array([values, values]).T, np.arange(40.0))

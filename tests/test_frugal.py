@@ -253,3 +253,20 @@ def test_stages_grow_by_what_gamma_takes_and_leave_no_crumbs():
     assert next_size(1000, 10_000, 0.5, 0.1) == 400
     assert next_size(30, 10_000, np.inf, None) == 20
     assert next_size(1000, 250, np.inf, None) == 250
+
+
+def test_a_check_that_passed_narrowly_costs_no_certificate_where_the_budget_is_small(monkeypatch):
+    """It is made again with twice the answers, or with all that the budget has."""
+    from mixsense.methods.frugal import method
+
+    pair = ms.random_pair(20, 3, gap=8.0, seed=4)
+
+    def run(**options):
+        return ms.recover(ms.SimulatedOracle(pair, 0.5, seed=5), 20, gamma=0.4, seed=6, **options)
+
+    usual = run()
+    monkeypatch.setattr(method, "doubtful", lambda checks: True)
+    twice = run()
+    short = run(max_queries=usual.queries + 20)
+    assert (usual.status, twice.status, short.status) == ("certified",) * 3
+    assert twice.queries >= 2 * usual.queries > short.queries

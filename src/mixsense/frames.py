@@ -211,8 +211,9 @@ def _reals(name: str, values: Any, needed: str) -> Array:
     if hasattr(values, "toarray"):  # SciPy's sparse matrices are no arrays
         raise InvalidInput(f"{name} is sparse: give {name}.toarray()")
     try:
-        masked = isinstance(values, np.ma.MaskedArray)
-        found = np.ma.filled(values.astype(np.float64), np.nan) if masked else np.asarray(values)
+        found = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray) and found.dtype.kind in f"{NUMBER_KINDS}O":
+            found = np.where(np.ma.getmaskarray(values), np.nan, found)
     except (ValueError, TypeError):
         raise InvalidInput(f"{name} is {summed_up(values)}: {needed}") from None
     if found.dtype.kind == "O" and found.size:

@@ -35,21 +35,28 @@ class Odds(NamedTuple):
     errors: Array
     """(e,), the distances that were tried."""
     feature: Array
-    """(e,), the odds of all pairs at least so far away that differ in one feature."""
+    """(e,), the odds of all pairs at least this far away that differ in one feature."""
     level: Array
     """(e,), of those that differ in their levels alone."""
     inner: Array
     """(e,), of those that differ in one feature that has values between its ends."""
+    share: float
+    """How often the nearer of the two answers."""
+
+    def apart(self, error: float) -> float:
+        """Return how far two models are apart, if one is this far from the farther of them."""
+        return error / self.share
 
     def excluded(self, most: float) -> Hidden:
         """Return the smallest errors from which on the odds are at most this; infinite if there is none."""
-        small = [np.flatnonzero(odds <= most) for odds in self[1:]]
+        small = [np.flatnonzero(odds <= most) for odds in (self.feature, self.level, self.inner)]
         return Hidden(*(float(self.errors[here[0]]) if here.size else math.inf for here in small))
 
 
 def no_odds() -> Odds:
     """Return the odds where two models are not possible."""
-    return Odds(*np.zeros((4, 1)))
+    nothing = np.zeros(1)
+    return Odds(nothing, nothing, nothing, nothing, share=1.0)
 
 
 def hidden_difference(
@@ -109,8 +116,11 @@ def hidden_difference(
         inner &= ~np.concatenate([np.zeros(int(level), dtype=np.bool_), either])[columns]
     each = max(c - level, 1)
     errors = np.append(0.0, errors)  # where there is no such column, nothing is hidden
-    parts = (odds[:, here].sum(axis=1) / number for here, number in ((feature, each), (~feature, 1), (inner, each)))
-    return Odds(errors, *(np.append(np.inf if part.any() else 0.0, part) for part in parts))
+    parts = [
+        np.append(np.inf if here.any() else 0.0, odds[:, here].sum(axis=1) / number)
+        for here, number in ((feature, each), (~feature, 1), (inner, each))
+    ]
+    return Odds(errors, parts[0], parts[1], parts[2], share)
 
 
 def _loglik_of_one(R: Array, variance: float) -> float:

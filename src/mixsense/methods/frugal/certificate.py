@@ -62,11 +62,11 @@ def _hidden(answers: Answers, candidates: Candidates, setup: Setup, box: Box | N
     equal, seldom = hidden_in_one(answers, candidates, setup, box)
     beyond = equal.excluded(tuning.HIDDEN_ODDS), seldom.excluded(tuning.HIDDEN_ODDS)
     doubtful = equal.excluded(possible), seldom.excluded(possible)
-    level = max(beyond[0].level, beyond[1].level / (2 * HIDDEN_SHARE))  # half of the difference
+    apart = max(equal.apart(beyond[0].level), seldom.apart(beyond[1].level))
     return max(
         beyond[0].inner,
         (doubtful if answers.N >= tuning.ANSWERS_FOR_SELDOM else beyond)[1].inner,
-        level if level > tuning.LEVELS_SEEN * candidates.one.sigma else 0.0,
+        max(found.level for found in beyond) if apart > 2 * tuning.LEVELS_SEEN * candidates.one.sigma else 0.0,
         *(found.level for found in doubtful),
     )
 
@@ -98,7 +98,8 @@ def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: B
     hidden = partial(hidden_difference, answers.data, model, noise, not setup.free_sigma, setup.level, either)
     if setup.free_weights:
         return hidden(0.5), hidden(HIDDEN_SHARE)
-    return hidden(0.5 if setup.weights is None else float(setup.weights.max())), no_odds()
+    share = 0.5 if setup.weights is None else max(float(setup.weights.max()), 0.5)
+    return (hidden(0.5), no_odds()) if share == 0.5 else (no_odds(), hidden(share))
 
 
 def unlabelled(answers: Answers, fit: Fit) -> float:

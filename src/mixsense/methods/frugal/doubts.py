@@ -103,7 +103,8 @@ def _one_or_two(
     either = box.coded.either
     if not either.any():
         return Doubts(bound, None)
-    hidden = max(odds.excluded(tuning.HIDDEN_ODDS).feature for odds in hidden_in_one(answers, candidates, setup, box))
+    both = hidden_in_one(answers, candidates, setup, box)
+    hidden, apart = max((error := odds.excluded(tuning.HIDDEN_ODDS).feature, odds.apart(error)) for odds in both)
     with_it = math.hypot(bound, hidden)
     if not gamma or with_it <= gamma or bound > gamma or hidden > tuning.LEVELS_SEEN * candidates.winner.sigma:
         return Doubts(with_it, None)
@@ -111,7 +112,7 @@ def _one_or_two(
     if (hidden / gamma) ** power < 1 + tuning.FURTHER:  # so many times as many answers would do
         return Doubts(with_it, None)
     which = " or ".join(repr(names[j]) for j in np.flatnonzero(either)[: tuning.READINGS_TOLD])
-    text = f"one model explains the answers, and so do two that differ in {which} by less than {2 * hidden:.2g}"
+    text = f"one model explains the answers, and so do two that differ in {which} by less than {apart:.2g}"
     known = "" if not setup.free_sigma else "give sigma if it is known, or "
     return Doubts(with_it, f"{text}; {known}{REMEDY}")
 

@@ -124,13 +124,9 @@ def frugal(
             candidates = renew(candidates, answers.data, setup, rng, again, more=True)
             continue
         checks = report.checks(candidates) if reached else None
-        if reached and left > 0 and not hesitated and doubtful(checks or []):
-            report.least, hesitated, reached, ends = (
-                math.ceil(tuning.ANSWERS_IF_DOUBTFUL * answers.N),
-                True,
-                False,
-                False,
-            )
+        if checks is not None and left > 0 and not hesitated and doubtful(checks):
+            report.least = min(math.ceil(tuning.ANSWERS_IF_DOUBTFUL * answers.N), answers.N + left)
+            hesitated, reached, ends = True, False, False
         report.add_stage(candidates, bound)
         looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong
         if setup.quiet and reached and (found := exactly(candidates.winner, decided=True)) is not None:

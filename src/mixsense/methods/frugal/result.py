@@ -29,10 +29,11 @@ from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.recovery import Recovery
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
+from mixsense.regression.hidden import Odds
 from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
-from mixsense.regression.tuning import HIDDEN_SHARE, NORMAL_QUANTILE, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
 
 
@@ -201,22 +202,15 @@ class Report:
 
     def _hidden(self, candidates: Candidates) -> dict[str, Any]:
         """Say which differences of two models would not have been seen."""
-        odds = hidden_in_one(self.answers, candidates, self.setup, self.inside)
-        equal, seldom = (each.excluded(tuning.HIDDEN_ODDS) for each in odds)
-        if not max(*equal, *seldom):
+        equal, seldom = hidden_in_one(self.answers, candidates, self.setup, self.inside)
+        apart, rare = (_apart(odds) for odds in (equal, seldom))
+        parts = [f"two that differ {_told_apart(apart)}, and answer equally often"] if any(apart.values()) else []
+        if any(rare.values()):
+            share = f"{100 * (1 - seldom.share):.0f} %"
+            parts.append(f"two of which one gives {share} of the answers, if they differ {_told_apart(rare)}")
+        if not parts:
             return {}
-
-        def told(feature: float, level: float) -> str:
-            parts = [f"in one feature by less than {feature:.2g}"] if feature else []
-            return " or ".join(parts + ([f"in their levels alone by less than {level:.2g}"] if level else []))
-
-        # What is hidden is how far the one model is from the farther of two; what is told is how far these are apart.
-        apart = {"feature": 2 * equal.feature, "level": 2 * equal.level}
-        rare = {"feature": seldom.feature / HIDDEN_SHARE, "level": seldom.level / HIDDEN_SHARE}
-        note = f"two models that differ {told(**apart)}, and answer equally often, would look like this one"
-        if max(seldom):
-            share = f"{100 * (1 - HIDDEN_SHARE):.0f} %"
-            note += f"; so would two of which one gives {share} of the answers, if they differ {told(**rare)}"
+        note = f"two models would look like this one: {'; or '.join(parts)}"
         return {"hidden": {**apart, "seldom": rare}, "notes": [note]}
 
     def _told(self, alive: Sequence[Reading]) -> list[dict[str, Any]]:
@@ -242,6 +236,18 @@ class Report:
             "warnings": warnings,
             **told_of_noise(candidates.winner.scale, answers.scale),
         }
+
+
+def _apart(odds: Odds) -> dict[str, float]:
+    """Return how far two models may be apart that were not excluded, in one feature and in their levels."""
+    found = odds.excluded(tuning.HIDDEN_ODDS)
+    return {"feature": odds.apart(found.feature), "level": odds.apart(found.level)}
+
+
+def _told_apart(apart: dict[str, float]) -> str:
+    """Say in what two models may differ, and by how much."""
+    words = {"feature": "in one feature", "level": "in their levels alone"}
+    return " or ".join(f"{words[what]} by less than {size:.2g}" for what, size in apart.items() if size)
 
 
 def noise_shown(fit: Fit, setup: Setup, shown: list[int]) -> float | Array:

@@ -206,7 +206,10 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
     if name == "order in a group":
         return f"the answers of a respondent {('rise or fall', 'shrink or grow')[which]} from the first to the last"
     if name == "gate":
-        return f"which model answers depends on {names[columns[which % len(columns)] - level]}: a routing rule"
+        of = names[columns[which % len(columns)] - level]
+        if which >= (len(place.effects) - 1) * len(columns):  # `View.surpluses`: lapses come last
+            return f"how many answers fit no model depends on {of}"
+        return f"which model answers depends on {of}: a routing rule"
     if name == "bend":
         return f"the answers bend with the prediction's {('square', 'cube')[which]}"
     if name == "squares":

@@ -92,7 +92,7 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
     The score is the sum of products of two numbers with mean 0, one for each answer: nothing that was estimated takes
     part in it. Two respondents may share many pairs, whose products go up and down together: all of them are one term.
     """
-    if len(first) < tuning.LEAST_PAIRS:
+    if not len(first):
         return None
     which = np.arange(len(first))
     if given.group is not None:
@@ -104,6 +104,8 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
         return np.stack([np.bincount(which, column) for column in (each[first] * each[second]).T], axis=1)
 
     terms = products(given)
+    if len(terms) < tuning.LEAST_PAIRS:
+        return None
     E = np.concatenate([products(view) for view in drawn])
     there = (E * E).sum(axis=0) > 0
     return largest(terms.sum(axis=0)[there], E[:, there], len(terms), np.flatnonzero(there))

@@ -26,7 +26,8 @@ RATIOS = ("link", "tails")
 Derived: twice the answers give twice the nats, so that those in doubt are decided."""
 DOUBTFUL_SHARE = 0.5
 """A ratio beyond this share of its threshold is in doubt: it is made again with more answers.
-Derived: from the 2.6 nats at most that links have where the model holds, `LINK_NATS` is as far as from here."""
+Derived: half of `LINK_NATS` and of `TAIL_NATS`, 3 and 2, is just above the 2.6 and 1.9 that were the most where the
+model holds."""
 DOUBTFUL_FACTOR = 4.0
 """A p-value below this many times that at which a check fails is in doubt, too.
 Derived: all checks together are so by chance in 8 % of the runs, which take twice the answers then."""
@@ -50,7 +51,8 @@ LEAST_ESTIMATED_PROBABILITY = 0.05
 ANSWERS_PER_ESTIMATED = 3
 """At most one coefficient for each of this many answers counts as estimated. Taste: never swept."""
 LEAST_PAIRS = 8
-"""With fewer pairs of answers than this, it is not tested whether pairs are alike. Taste: never swept."""
+"""With fewer pairs of answers than this, each of other respondents, it is not tested whether pairs are alike.
+Taste: never swept."""
 TAIL_WIDTHS = (3.0, 8.0)
 """Heavy tails are a share of answers whose noise is this many times as large.
 Taste: the first is made for a t distribution, the second for outliers."""
