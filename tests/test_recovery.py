@@ -210,7 +210,7 @@ def test_shares_that_tell_nothing_are_not_shown():
     found = ms.Recovery(np.eye(2), "certified", weights=[0.5, 0.5], weights_stderr=[0.01, 0.01])
     assert "shares 0.50 ± 0.01 and 0.50 ± 0.01" in found.summary()
     for r in (one, rows):
-        assert "one vector only; each row is that vector" in r.summary()
+        assert "one vector only" in r.summary()
 
 
 def test_a_table_without_rows_says_why():

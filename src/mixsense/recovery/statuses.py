@@ -2,7 +2,7 @@
 
 STATUSES = {
     "certified": "the promised precision is reached",
-    "single": "the answers support one vector only; each row is that vector",
+    "single": "the answers support one vector only",
     "budget": "there are no more answers; the best estimate so far",
     "uncertain": "finished, but a check failed; a warning says which",
     "open": "the study goes on; the best estimate so far",

@@ -72,20 +72,23 @@ def _hidden(answers: Answers, candidates: Candidates, setup: Setup, box: Box | N
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
-    """Return how far one of several models may be from two that differ in one feature, and are about as probable.
+    """Return how far one of several models may be from two that differ in one column, and are about as probable.
 
-    At corners such a pair looks like one model with more noise than the others.
+    At corners such a pair looks like one model with more noise than the others: that with more noise is held against
+    pairs of which one answers seldom, and against two levels, as well.
     """
     if box is None or not box.corners or setup.models is not None:
         return 0.0
     own = fit.explained(answers.data).probability.argmax(axis=1)
-    noise = np.broadcast_to(fit.noise, fit.L)
-    return max(
-        hidden_difference(answers.data.rows(np.flatnonzero(own == a)), fit.beta[a], noise[a], False, setup.level)
-        .excluded(tuning.AS_PROBABLE)
-        .feature
-        for a in range(fit.L)
-    )
+    noise, found = np.broadcast_to(fit.noise, fit.L), [0.0]
+    for a in range(fit.L):
+        data = answers.data.rows(np.flatnonzero(own == a))
+        wide = noise[a] > tuning.WIDER * noise.min()
+        for share in (0.5, HIDDEN_SHARE) if wide else (0.5,):
+            odds = hidden_difference(data, fit.beta[a], noise[a], False, setup.level, share=share)
+            hidden = odds.excluded(tuning.AS_PROBABLE)
+            found.append(max(hidden.feature, hidden.level) if wide else hidden.feature)
+    return max(found)
 
 
 def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> tuple[Odds, Odds]:

@@ -144,7 +144,9 @@ class Report:
         if checks is None:
             checks = self.checks(candidates) if math.isfinite(bound) else []
         warnings = self._warnings(candidates, checks) + ([doubt] if doubt else [])
-        single = one and math.isfinite(bound) and self.answers.N >= self.least
+        # With a precision to reach, one model that the budget left in doubt is the best estimate so far, and no more.
+        enough = reached or (self.gamma is None and self.answers.N >= self.least)
+        single = one and math.isfinite(bound) and enough
         winner = without_nominal_noise(winner, self.answers.data, setup)
         n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
         intercepts = box is not None and box.level and box.intercept

@@ -33,7 +33,7 @@ REMEDIES = {
     "interactions": _LINEAR,
     "offset": "give a box and intercept=True, or subtract the constant",
     "sigma by model": "the bounds count on equal noise: give more answers, or sigma for each model",
-    "uneven noise": "look at a transform of the answers, such as their logarithm; or those who share a model differ",
+    "uneven noise": "look for a further model, or at a transform of the answers, such as their logarithm",
     "sigma": "leave sigma out: it is estimated then",
     "shares": "leave weights out: they are estimated then",
     "models": 'give models="auto", which finds up to six',
