@@ -27,12 +27,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", action="store_true", help="only put the numbers of the data into the page")
     if not parser.parse_args().tables:
+        package = [sys.executable, "-m", "mixsense"]
         for command in (
-            ["demo", "--out", DOCS / "demo.png"],
-            ["fit", FILE, *"--answer tuned --models 2 --intercept --plot".split(), DOCS / "tone.png"],
-            ["figures", "--out", DOCS / "figures"],
+            [*package, "demo", "--out", DOCS / "demo.png"],
+            [*package, "fit", FILE, *"--answer tuned --models 2 --intercept --plot".split(), DOCS / "tone.png"],
+            [sys.executable, Path(__file__).parent / "ranks.py", "--runs", "150", "--out", DOCS / "ranks.png"],
+            [*package, "figures", "--out", DOCS / "figures"],
         ):
-            done = subprocess.run([sys.executable, "-m", "mixsense", *command], check=False)
+            done = subprocess.run(command, check=False)
             if done.returncode:
                 return done.returncode
     for figure in FIGURES:
