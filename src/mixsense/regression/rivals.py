@@ -102,9 +102,7 @@ def rivals(data: Data, pair: Fit) -> list[Reading]:
     pair : Fit
         The fit of two models, where the search begins.
     """
-    found: list[Reading] = []
-    found += _rivals_of(data._replace(scale=pair.scale), pair.beta, pair.stderr, pair.weights, pair.sigma)
-    return found
+    return [*_rivals_of(data._replace(scale=pair.scale), pair.beta, pair.stderr, pair.weights, pair.sigma)]
 
 
 def _rivals_of(data: Data, beta: Array, stderr: Array, weights: Array, sigma: float) -> list[Rival]:

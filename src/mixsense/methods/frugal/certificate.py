@@ -75,10 +75,12 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
     """Return how far one of several models may be from two that differ in one column, and are about as probable.
 
     At corners such a pair looks like one model with more noise than the others: that with more noise is held against
-    pairs of which one answers seldom, and against two levels, as well.
+    pairs of which one answers seldom, and against two levels, as well. Ratings at an end have no residual, so that
+    nothing is said of answers on a scale.
     """
-    if box is None or not box.corners or setup.models is not None:
+    if box is None or not box.corners or setup.models is not None or answers.scale is not None:
         return 0.0
+    most = tuning.AS_PROBABLE if answers.N < tuning.ANSWERS_FOR_PAIRS else tuning.MORE_PROBABLE
     own = fit.explained(answers.data).probability.argmax(axis=1)
     noise, found = np.broadcast_to(fit.noise, fit.L), [0.0]
     for a in range(fit.L):
@@ -86,7 +88,7 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
         wide = noise[a] > tuning.WIDER * noise.min()
         for share in (0.5, HIDDEN_SHARE) if wide else (0.5,):
             odds = hidden_difference(data, fit.beta[a], noise[a], False, setup.level, share=share)
-            hidden = odds.excluded(tuning.AS_PROBABLE)
+            hidden = odds.excluded(most)
             found.append(max(hidden.feature, hidden.level) if wide else hidden.feature)
     return max(found)
 
