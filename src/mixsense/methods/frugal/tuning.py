@@ -290,7 +290,7 @@ ANSWERS_FOR_PAIRS = 1000
 Swept: without it, 3 of 6 pairs with noise of 0.5 and 1.5 (seeds 75,000 on) found no end within 3,000 answers; with
 `MORE_PROBABLE` from the start, 5 of 12 mergers were certified (seeds 81,000 to 81,003), where 1 is."""
 MORE_PROBABLE = 1.0
-"""Odds from which on two models are more probable than one. Derived."""
+"""Beyond these odds two models are more probable than one. Derived: from what odds are."""
 BEYOND_DOUBT = 0.99
 """Coefficients more probable than this to be non-zero have the error that their standard error says; all others count
 in the estimate of what was not found.
