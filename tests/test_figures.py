@@ -20,6 +20,7 @@ from mixsense.errors import InvalidInput
 from mixsense.figures import FIGURES, make_figures
 from mixsense.figures.complexity import COMPLEXITY, fitted
 from mixsense.figures.figure import markdown
+from mixsense.figures.phase import shares
 from mixsense.figures.predecessors import PREDECESSORS
 from mixsense.plots import plot_recovery
 from mixsense.plots.statistics import wilson
@@ -214,7 +215,7 @@ def test_what_the_page_says_of_figure_5():
 
 
 def test_what_the_page_says_of_figure_6():
-    data = page_data(6)
+    data = shares(page_data(6))
     enough = data[data.share >= 0.5].groupby("k").N.min()
     assert enough.is_monotonic_increasing
     assert enough.iloc[0] < enough.iloc[-1]

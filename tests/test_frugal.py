@@ -77,7 +77,7 @@ def test_one_vector_is_called_one(vector):
         one = np.zeros(40) if vector == "zero" else ms.random_pair(40, 3, gap=2.0, seed=seed)[0]
         for models, rows in (("auto", 1), (2, 2))[: 1 + (seed == 0)]:
             oracle = simulated(np.stack([one, one]), seed)
-            r = ms.recover(oracle, 40, gamma=0.3, models=models, seed=seed, max_queries=3000)
+            r = ms.recover(oracle, 40, gamma=0.3, models=models, seed=seed, max_queries=6000)
             assert r.status == "single"
             assert r.weights_stderr is None
             assert np.array_equal(r.vectors, np.repeat(r.vectors[:1], rows, axis=0))

@@ -30,6 +30,7 @@ STALE = "the docs show another method than the present one: run `make figures`"
         (4, {"method": "frugal", "gap": 5.0, "size": 300}),
         (4, {"method": "paper", "gap": 5.0, "size": 20}),
         (5, {"method": "frugal", "n": 30, "gap": 5.0, "gamma": 0.2}),
+        (6, {"k": 1, "N": 100}),
         (7, {"models": 3, "size": 500}),
         (8, {"panel": "k", "method": "frugal", "k": 2, "noise": 0.5}),
         (8, {"panel": "k", "method": "frugal", "k": 5, "noise": 0.0}),

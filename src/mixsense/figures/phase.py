@@ -28,15 +28,13 @@ def run(n: int, gap: float, k: int, N: int, seed: int) -> list[Row]:
     """Spend N answers on one pair."""
     truth = hidden_pair(6, seed, n, k, gap)
     r = simulate(6, seed, truth, gamma=None, max_queries=N)
-    return [{"k": k, "N": N, "error": match_error(r.vectors, truth)}]
+    return [{"k": k, "N": N, "seed": seed, "answers": r.queries, "error": match_error(r.vectors, truth)}]
 
 
-def collect(data: Data) -> Data:
+def shares(data: Data) -> Data:
     """Count the successes of each pair (k, N), with Wilson's 95 % interval."""
     groups = data.groupby(["k", "N"]).error
-    counts = groups.agg(
-        runs="size", successes=lambda error: int((error <= SUCCESS).sum()), median_error="median"
-    ).reset_index()
+    counts = groups.agg(runs="size", successes=lambda error: int((error <= SUCCESS).sum())).reset_index()
     ends = [wilson(int(row.successes), int(row.runs)) for row in counts.itertuples()]
     return counts.assign(
         share=counts.successes / counts.runs, low=[low for low, _ in ends], high=[high for _, high in ends]
@@ -45,6 +43,7 @@ def collect(data: Data) -> Data:
 
 def draw(data: Data) -> matplotlib.figure.Figure:
     """Coloured cells, each with its share and its interval."""
+    data = shares(data)
     table = data.pivot(index="N", columns="k", values="share")
     figure = new_figure(8.0, 5.6)
     axes = figure.subplots()
@@ -67,7 +66,7 @@ def draw(data: Data) -> matplotlib.figure.Figure:
 def summary(data: Data) -> list[Row]:
     """Return for each k the fewest answers with which half and nine tenths of the runs succeed."""
     rows = []
-    for k, part in data.groupby("k"):
+    for k, part in shares(data).groupby("k"):
         row: Row = {"k": int(np.asarray(k))}
         for least in (0.5, 0.9):
             enough = part[part.share >= least].N
@@ -97,5 +96,4 @@ PHASE = Figure(
     run=run,
     draw=draw,
     summary=summary,
-    collect=collect,
 )

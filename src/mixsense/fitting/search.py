@@ -16,8 +16,8 @@ from mixsense.regression.data import Data
 from mixsense.regression.extensions import extended, own_noise
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import climbed
-from mixsense.regression.renewal import renew, supported
-from mixsense.regression.starts import left_out, merged, spread_of
+from mixsense.regression.renewal import one_less, renew, supported
+from mixsense.regression.starts import spread_of
 from mixsense.regression.tuning import (
     ANSWERS_PER_COEFFICIENT,
     LAPSES_TRIED,
@@ -110,18 +110,13 @@ def search(data: Data, expected: Expected, rng: np.random.Generator) -> Found:
 
 
 def _with_one_less(f: Fit, data: Data, expected: Expected) -> float:
-    """Return the score of one model less than were asked for: two merged, or one left out.
-
-    Minus infinity where each model is needed beyond doubt: where all starts are a nat for each answer behind.
-    """
+    """Return the score of one model less than were asked for; minus infinity where each is needed beyond doubt."""
     law, shares = data._replace(scale=f.scale), np.full(f.L - 1, 1 / (f.L - 1))
-    noise = f.sigma if f.sigmas is None else np.full(f.L - 1, f.sigma)
-    starts = [merged(f.beta, f.weights), *left_out(f.beta)]
-    rough = [float(law.explained(start, shares, noise).loglik.sum()) for start in starts]
-    if max(rough) < float(f.explained(data).loglik.sum()) - data.N:
+    starts, needed = one_less(f, law, shares)
+    if needed:
         return -math.inf
-    best = starts[int(np.argmax(rough))]
-    return climbed(best, noise, shares, f.rate, law, expected, 1, STEPS_OF_RIVAL).score
+    noise = f.sigma if f.sigmas is None else np.full(f.L - 1, f.sigma)
+    return climbed(starts[0], noise, shares, f.rate, law, expected, 1, STEPS_OF_RIVAL).score
 
 
 def _nothing(data: Data, expected: Expected) -> Found:

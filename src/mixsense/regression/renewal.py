@@ -138,15 +138,11 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     above, shares = old.several, expected.shares(L - 1)
     data = data._replace(scale=above.scale)
     before = old.fewer if old.fewer is not None and old.fewer.L == L - 1 else None
-    starts = [merged(above.beta, above.weights), *left_out(above.beta)] if search or before is None else []
-    rough = [_loglik(start, above.sigma, shares, data) for start in starts]
-    all_of_them = float(above.explained(data).loglik.sum())
-    needed = max(rough, default=-math.inf) < all_of_them - data.N  # a nat for each answer: no model is there twice
+    starts, needed = one_less(above, data, shares) if search or before is None else ([], True)
     if before is not None and needed:
         before.score = _score_on(before, data)
         return before
-    best = np.argsort(-np.array(rough), kind="stable")[: tuning.REFINED_OF_FEWER]
-    given = [From(starts[i], above.sigma, shares, above.rate) for i in best]
+    given = [From(start, above.sigma, shares, above.rate) for start in starts[: tuning.REFINED_OF_FEWER]]
     if before is not None:
         given.append(From(before.beta, before.sigma, before.weights, before.rate))
     few = tuning.STEPS_OF_RIVAL
@@ -160,6 +156,17 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
         sigma = best_em.sigma * tuning.NARROWER_WITH_LAPSES[1] if expected.free_sigma else best_em.sigma
         others.append(climbed(best_em.beta, sigma, *at, law, expected, 1, few))
     return max((em for em in others if em.lapses <= tuning.MANY_LAPSES), key=lambda em: em.score, default=best_em)
+
+
+def one_less(f: Fit, data: Data, shares: Array) -> tuple[list[Array], bool]:
+    """Return where one model less may be, the most likely first: two merged, or one left out.
+
+    And whether each of the models is needed beyond doubt: all others are a nat for each answer behind.
+    """
+    starts = [merged(f.beta, f.weights), *left_out(f.beta)]
+    rough = np.array([_loglik(start, f.sigma, shares, data) for start in starts])
+    needed = float(rough.max()) < float(f.explained(data).loglik.sum()) - data.N
+    return [starts[i] for i in np.argsort(-rough, kind="stable")], needed
 
 
 def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> float:
