@@ -122,7 +122,7 @@ def test_errors_exceed_the_bound_for_typical_vectors_as_seldom_as_it_says():
 def test_small_coefficients_beside_large_ones_are_never_certified_away():
     """Three of 2 and nine tiny ones of norm 1.3 γ: a bound that believes in its prior is wrong in 74 of 74 runs."""
     wrong = certified = 0
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng([seed, 3])
         pair = np.zeros((2, 60))
         for row in pair:
@@ -131,8 +131,8 @@ def test_small_coefficients_beside_large_ones_are_never_certified_away():
         r = ms.recover(ms.SimulatedOracle(pair, 1.0, seed=seed), 60, gamma=0.2, max_queries=6000, seed=seed)
         certified += r.status == "certified"
         wrong += r.status == "certified" and ms.match_error(r.vectors, pair) > 0.2
-    assert certified >= 9
-    # At η = 0.05 more than three of twelve have probability 0.2 %; without the estimate of what was not found, all are.
+    assert certified >= 6
+    # At η = 0.05 more than three of eight have probability 0.04 %; without the estimate of what was not found, all are.
     assert wrong <= 3
 
 

@@ -19,16 +19,16 @@ def simulated(pair, seed, sigma=1.0, weights=None):
 
 @pytest.mark.slow
 def test_certified_means_within_gamma():
-    # 24 runs, each wrong with probability at most 0.05: more than 5 wrong has probability 0.0006.
+    # 16 runs, each wrong with probability at most 0.05: more than 4 wrong has probability 0.0009.
     wrong, used = 0, []
-    for seed in range(24):
+    for seed in range(16):
         pair = ms.random_pair(50, 4, gap=[1.0, 2.0, 5.0, 20.0][seed % 4], seed=seed)
         r = ms.recover(simulated(pair, seed), 50, gamma=0.3, seed=[seed, 2])  # not the stream that drew the pair
         assert r.status == "certified"
         assert r.error_bound <= 0.3
         wrong += ms.match_error(r.vectors, pair) > 0.3
         used.append(r.queries)
-    assert wrong <= 5
+    assert wrong <= 4
     assert np.median(used) < 1000
 
 
@@ -37,7 +37,7 @@ def test_certified_means_within_gamma():
 def test_few_answers_go_far(gap, N, most):
     # The limits are about 1.5 times the medians that the benchmark shows over 20 seeds.
     errors = []
-    for seed in range(7):
+    for seed in range(5):
         pair = ms.random_pair(100, 5, gap=gap, seed=100 + seed)
         r = ms.recover(simulated(pair, seed), 100, gamma=None, sigma=1.0, max_queries=N, seed=seed)
         assert (r.status, r.queries) == ("budget", N)
@@ -47,9 +47,9 @@ def test_few_answers_go_far(gap, N, most):
 
 @pytest.mark.slow
 def test_intervals_cover():
-    # About 110 coefficients that were clearly found: coverage of 95 % − 4·√(0.05·0.95/110) = 0.87 at least.
+    # About 70 coefficients that were clearly found: coverage of 95 % − 4·√(0.05·0.95/70) = 0.84 at least.
     inside = total = 0
-    for seed in range(16):
+    for seed in range(10):
         pair = ms.random_pair(60, 4, gap=4.0, seed=200 + seed)
         r = ms.recover(simulated(pair, seed), 60, gamma=None, sigma=1.0, max_queries=700, seed=seed)
         order = list(best_order(r.vectors, pair))
@@ -57,8 +57,8 @@ def test_intervals_cover():
         there = (pair != 0) & (np.abs(found) > 3 * error)
         inside += (np.abs(found - pair) <= 1.96 * error)[there].sum()
         total += there.sum()
-    assert total > 90
-    assert inside / total > 0.87
+    assert total > 56
+    assert inside / total > 0.84
 
 
 @pytest.mark.parametrize("gap", [5.0, 2.0])
@@ -73,7 +73,7 @@ def test_vectors_that_cancel_are_found(gap):
 
 @pytest.mark.parametrize("vector", ["zero", "sparse"])
 def test_one_vector_is_called_one(vector):
-    for seed in range(3):
+    for seed in range(2):
         one = np.zeros(40) if vector == "zero" else ms.random_pair(40, 3, gap=2.0, seed=seed)[0]
         for models, rows in (("auto", 1), (2, 2))[: 1 + (seed == 0)]:
             oracle = simulated(np.stack([one, one]), seed)

@@ -68,7 +68,7 @@ def test_moves_change_where_the_models_differ():
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "where"), [(4, 1), (12, 1), (6, 2)])
 def test_what_differs_in_one_or_two_features_is_blamed_on_these(n, where):
-    runs, certain, wrong = 12, 0, 0
+    runs, certain, wrong = 8, 0, 0
     for seed in range(runs):
         beta, rng = pair_that_differs(n, [seed, where], where), np.random.default_rng([seed, 9])
 
@@ -85,4 +85,4 @@ def test_what_differs_in_one_or_two_features_is_blamed_on_these(n, where):
     # Each certificate is wrong with probability η = 0.05 at most: more than this many happen in 1 % of the cases.
     # Without rivals about half of them are wrong.
     assert wrong <= binom.ppf(0.99, runs, 0.05)
-    assert certain >= 9  # all were when it was measured
+    assert certain >= 6  # all were when it was measured

@@ -516,8 +516,8 @@ def test_what_cannot_be_drawn_is_refused(tiny):
 # What is done stays done
 
 
-def test_400_cells_killed_five_times(tmp_path):
-    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=100))
+def test_160_cells_killed_five_times(tmp_path):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=40))
     out, moments = tmp_path / "grid.sqlite", random.Random(1)
     for _ in range(5):
         with started("grid.toml", "--quiet", cwd=tmp_path) as process:
@@ -526,13 +526,13 @@ def test_400_cells_killed_five_times(tmp_path):
             process.kill()
             assert process.wait() == -signal.SIGKILL
     kept = count(out)
-    assert 5 <= kept < 400
+    assert 5 <= kept < 160
     done = mixsense("grid.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert f"400 of 400 cells, {kept} reused" in done.stderr
+    assert f"160 of 160 cells, {kept} reused" in done.stderr
     frame = ms.read_sweep(out)
-    assert len(frame) == len(frame[["k", "gap", "seed"]].drop_duplicates()) == 400
-    equal(frame, ms.sweep({**TINY, "seeds": 100}, jobs=1))
+    assert len(frame) == len(frame[["k", "gap", "seed"]].drop_duplicates()) == 160
+    equal(frame, ms.sweep({**TINY, "seeds": 40}, jobs=1))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["grid.sqlite", "grid.toml"]
 
 
