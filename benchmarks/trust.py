@@ -47,6 +47,7 @@ def one_run(task: tuple[str, Setting, int]) -> dict[str, Any]:
         "right": r.status == "uncertain" and any(name in here.reasons for name in failed),
         "answers": r.queries,
         "error": error,
+        "covered": case.covered(r) if promised else (0, 0),
         "warnings": r.diagnostics.get("warnings", []),
         "seed": seed,
         "world": name,
@@ -72,7 +73,9 @@ def line(name: str, setting: Setting, found: list[dict[str, Any]]) -> str:
     uncertain = sum(each["status"] == "uncertain" for each in found)
     reason = count("right") if WORLDS[name].reasons else f"{uncertain} of {runs} uncertain"
     answers = int(np.median([each["answers"] for each in found]))
-    return f"| {name} | {setting} | {kept} of {runs} | {count('wrong')} | {reason} | {answers} |"
+    inside, total = np.sum([each["covered"] for each in found], axis=0)
+    cover = f"{inside / total:.1%} of {total}" if total and WORLDS[name].section == "inside" else ""
+    return f"| {name} | {setting} | {kept} of {runs} | {count('wrong')} | {reason} | {answers} | {cover} |"
 
 
 def main() -> int:
@@ -111,7 +114,15 @@ def main() -> int:
                 print(json.dumps(run, default=float), file=kept, flush=True)
             if run["wrong"] or args.verbose or done % 100 == 0:
                 print(f"{done} of {len(tasks)}", run, file=sys.stderr, flush=True)
-    columns = ("world", "n", "certified", "wrong", "uncertain with the right reason", "answers, median")
+    columns = (
+        "world",
+        "n",
+        "certified",
+        "wrong",
+        "uncertain with the right reason",
+        "answers, median",
+        "intervals cover",
+    )
     head = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
     tables: dict[str, list[str]] = {}
     for each, setting in chosen:

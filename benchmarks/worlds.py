@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mixsense as ms
+from mixsense.metrics import best_order
 
 SIGMA, GAMMA, REACH, EFFECT = 0.3, 0.3, 1.5, 1.5
 """Noise, precision, half of each feature's range, and the standard deviation of an effect, where nothing else is said.
@@ -61,6 +62,18 @@ class Case:
             level = r.intercept + np.asarray(r.vectors) @ np.broadcast_to(self.middle, self.n)
             found = np.column_stack([level, found])
         return max(_distance(found, truth) for truth in self.truths)
+
+    def covered(self, r: ms.Recovery) -> tuple[int, int]:
+        """Return how many of the true coefficients that are not zero lie in their intervals, and how many there are.
+
+        None where there are not as many models as were found, or where the truth changes.
+        """
+        truth = self.truths[0][:, -self.n :] / self.half
+        if len(self.truths) > 1 or r.interval is None or len(r.vectors) != len(truth):
+            return 0, 0
+        ends = r.interval[list(best_order(r.vectors, truth))]
+        inside = (ends[..., 0] <= truth) & (truth <= ends[..., 1])
+        return int(inside[truth != 0].sum()), int((truth != 0).sum())
 
 
 def _distance(found: np.ndarray, truth: np.ndarray) -> float:
