@@ -15,6 +15,8 @@ import numpy as np
 from mixsense.arrays import Array, Mask
 from mixsense.regression import tuning
 
+LARGEST_NATS = 200.0
+"""A numerical guard: where the best slab has more, all have as much less, so that their odds stay what they are."""
 EVEN = np.ones(len(tuning.SLAB_SCALES)) / len(tuning.SLAB_SCALES)
 """All slabs equally probable."""
 
@@ -85,12 +87,14 @@ def marginal(score: Array, information: Array, prior: Prior) -> Posterior:
     >>> marginal(np.array([0.5, 40.0]), np.array([4.0, 4.0]), Prior((100.0,), (-3.0,))).inclusion.round(3)
     array([0.003, 1.   ])
     """
+    sizes = np.array(prior.variances).reshape(-1, *np.ones(score.ndim, dtype=int))
+    v = 1 / (information + 1 / sizes)
+    nats = np.array(prior.log_odds).reshape(sizes.shape) + 0.5 * np.log(v / sizes) + 0.5 * v * score**2
+    weights = np.exp(nats - np.maximum(nats.max(axis=0) - LARGEST_NATS, 0.0))
     total, first, second = np.ones_like(score), np.zeros_like(score), np.zeros_like(score)
-    for size, log_odds in zip(prior.variances, prior.log_odds, strict=True):
-        v = 1 / (information + 1 / size)
-        m = v * score
-        w = np.exp(np.minimum(log_odds + 0.5 * np.log(v / size) + 0.5 * m * score, 200.0))
-        total, first, second = total + w, first + w * m, second + w * (m * m + v)
+    for w, each in zip(weights, v, strict=True):
+        m = each * score
+        total, first, second = total + w, first + w * m, second + w * (m * m + each)
     return Posterior(first / total, second / total, 1 - 1 / total)
 
 
@@ -142,8 +146,10 @@ def joint(
             old = float(mean[j])
             r = linear - float(Gm[j]) + g * old
             half, total, first, second = 0.5 * r * r, 1.0, 0.0, 0.0
-            for variance, log_odds in each:
-                w = math.exp(min(log_odds + variance * half, 200.0))
+            nats = [log_odds + variance * half for variance, log_odds in each]
+            over = max(0.0, max(nats) - LARGEST_NATS)
+            for (variance, _), n in zip(each, nats, strict=True):
+                w = math.exp(n - over)
                 total += w
                 first += w * variance
                 second += w * variance * variance

@@ -7,7 +7,8 @@ DOUBT_P_VALUE = 0.01
 Taste: never swept."""
 CHECK_P_VALUE = 0.00125
 """A check fails if its p-value is below this.
-Derived: 16 checks together fail with probability 2 % where the model holds."""
+Derived: the 16 checks that have one where nobody is asked twice fail together with probability 2 % where the model
+holds; with groups 19 have one if shares and σ are given, and fail with 2.4 %."""
 POWER_TO_SPARE = 300
 """With more answers than this, the p-value at which a check fails falls in proportion to 1/N.
 Taste: never swept. At 250 answers the checks find what would spoil a certificate; with many times as many they find it
