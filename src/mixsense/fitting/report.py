@@ -110,9 +110,10 @@ class Report:
     def _misfit_p(self) -> float:
         """Return the p-value of the answers' probability transform.
 
-        That of a scale is not uniform, and not tested; nor is rounding, which is all the noise of exact answers.
+        That of a scale is not uniform, and not tested; nor is that of lapses, which come from anywhere, nor rounding,
+        which is all the noise of exact answers.
         """
-        if self.data.scale is not None or self.data.counts is not None or self._exact():
+        if self.data.scale is not None or self.found.fit.lapses or self.data.counts is not None or self._exact():
             return 1.0
         return misfit_p(*self._some_rows(), self.found.fit)
 

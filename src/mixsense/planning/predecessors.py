@@ -6,7 +6,7 @@ import math
 
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.density import Design, design_for
-from mixsense.methods.predecessors.grid import answers_to_read
+from mixsense.methods.predecessors.grid import answers_to_read, rows_to_begin
 from mixsense.methods.registry import ENTRIES
 from mixsense.planning.table import Row
 from mixsense.problem import Weights
@@ -43,7 +43,7 @@ def without_noise(n: int, k: int, shares: Weights) -> dict[str, int]:
     L, least = len(shares), min(shares)
     heard_all = sum(1 / (i * least) for i in range(1, L + 1)) / L if L > 1 else 1.0
     once = math.ceil(heard_all * L) if L > 1 else 1  # answers until a query has shown all values, on average
-    rows = math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
+    rows = rows_to_begin(n, k)
     return {
         "coloring": _layers(design_for(L, least), L * k, 3),
         "polynomial": math.ceil(2 * k * once * math.sqrt(2)),
@@ -59,7 +59,7 @@ def with_noise(n: int, k: int, noise: float, models: int) -> dict[str, int]:
     >>> with_noise(100, 5, 0.5, 3)
     {'lattice': 2865}
     """
-    rows = math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
+    rows = rows_to_begin(n, k)
     repeats = answers_to_read(models, noise, tuning.UNHEARD)
     found = {"lattice": math.ceil(MORE_ROWS * (2 * rows * repeats + models * tuning.ANCHOR_CARE * noise**2))}
     if models == 2:

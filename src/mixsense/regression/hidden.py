@@ -14,8 +14,10 @@ import numpy as np
 from mixsense.arrays import Array, Index, Mask
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
+from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import of_groups
 from mixsense.regression.starts import second_moments
+from mixsense.scales.lapses import Lapses
 
 
 class Hidden(NamedTuple):
@@ -59,6 +61,32 @@ def no_odds() -> Odds:
     return Odds(nothing, nothing, nothing, nothing, share=1.0)
 
 
+class Others(NamedTuple):
+    """The other models, where the one is among several."""
+
+    own: Array
+    """(N,), the probability that an answer is the one model's."""
+    density: Array
+    """(N,), or of each group: log density of the others together."""
+    share: float
+    """How often the one answers."""
+
+
+def others(fit: Fit, a: int, data: Data) -> Others:
+    """Return what the models of a fit besides one make of the answers; lapses of single answers count among them."""
+    found, rest = fit.explained(data), np.delete(np.arange(fit.L), a)
+    R = data.values[:, None] - data.X @ fit.beta[rest].T
+    density = _log_normal(R, np.square(np.broadcast_to(fit.noise, fit.L)[rest]))
+    if data.group is not None:
+        density = of_groups(density, data.group)
+    together, share = np.logaddexp.reduce(density + np.log(fit.weights[rest]), axis=1), float(fit.weights[a])
+    if isinstance(fit.scale, Lapses) and data.group is None:
+        lapsed = fit.scale.anywhere(data.values) + 0.5 * math.log(2 * math.pi)  # which `_log_normal` leaves out
+        together = np.logaddexp(together + math.log1p(-fit.lapses), lapsed + math.log(fit.lapses))
+        share *= 1 - fit.lapses
+    return Others(found.probability[:, a], together, share)
+
+
 def hidden_difference(
     data: Data,
     model: Array,
@@ -67,6 +95,7 @@ def hidden_difference(
     level: bool,
     either: Mask | None = None,
     share: float = 0.5,
+    beside: Others | None = None,
 ) -> Odds:
     """Return the odds that two models answer in the place of one, and differ in one column.
 
@@ -86,6 +115,8 @@ def hidden_difference(
         Which features have two values only: none by default.
     share : float
         How often the nearer of the two answers.
+    beside : Others, optional
+        The other models, if there are some.
 
     Notes
     -----
@@ -94,20 +125,24 @@ def hidden_difference(
     """
     X, c = data.X, data.X.shape[1]
     R = data.values - X @ model
-    spread2 = float(np.mean(R * R))
+    own = np.ones(len(R)) if beside is None else beside.own
+    spread2 = float(np.average(R * R, weights=own))
     columns = np.arange(c)
     if c > tuning.HIDDEN_COLUMNS:  # those whose squares go with the squares of the residuals are excluded last
         columns = np.argsort(-second_moments(X, data.values, model, 2)[0], kind="stable")[: tuning.HIDDEN_COLUMNS]
         columns = np.union1d(columns, [0]) if level else columns
-    alone = _loglik_of_one(R, noise**2 if known else spread2)
+    alone = _loglik(_log_normal(R[:, None], np.array([noise**2 if known else spread2])), data.group, beside)
     errors, x = noise * tuning.HIDDEN_GRID, X[:, columns]
     odds = np.zeros((len(errors), len(columns)))
     sides = (1.0,) if share == 0.5 else (1.0, -1.0)  # the nearer of unequal ones is on either side
     for side in sides:
         for e, error in enumerate(errors):
-            taken = error**2 * (1 - share) / share * (x * x).mean(axis=0)  # the variance that they explain
-            left = noise**2 if known else np.maximum(spread2 - taken, tuning.LEAST_HIDDEN_NOISE * spread2)
-            nats = _loglik_of_two(R, side * x, error, left, data.group, share) - alone - 1
+            taken = error**2 * (1 - share) / share * np.average(x * x, axis=0, weights=own)  # what they explain
+            left = np.maximum(spread2 - taken, tuning.LEAST_HIDDEN_NOISE * spread2)
+            left = np.full(len(columns), noise**2) if known else left
+            far, near = R[:, None] + error * side * x, R[:, None] - error * (1 - share) / share * side * x
+            both = _log_normal(far, left), _log_normal(near, left)
+            nats = _loglik(both[0], data.group, beside, both[1], share) - alone - 1
             odds[e] += np.exp(np.minimum(nats, tuning.MOST_HIDDEN_NATS)) / len(sides)
     odds = np.maximum.accumulate(odds[::-1], axis=0)[::-1]  # of a column, the best of all larger ones
     feature = columns >= level
@@ -123,21 +158,23 @@ def hidden_difference(
     return Odds(errors, parts[0], parts[1], parts[2], share)
 
 
-def _loglik_of_one(R: Array, variance: float) -> float:
-    return float(-0.5 * (R * R).sum() / variance - 0.5 * len(R) * math.log(variance))
+def _log_normal(R: Array, variance: Array) -> Array:
+    """Return the log densities of residuals (N, c) whose columns have these variances, up to a constant."""
+    return np.asarray(-0.5 * R * R / variance - 0.5 * np.log(variance))
 
 
-def _loglik_of_two(
-    R: Array, x: Array, error: float, variance: Array | float, group: Index | None, share: float
+def _loglik(
+    density: Array, group: Index | None, beside: Others | None, second: Array | None = None, share: float = 0.5
 ) -> Array:
-    """Return the log-likelihood of two models that differ in one of these columns in turn, (c,).
+    """Return the log-likelihood, (c,), from the log densities (N, c) of one model, or of two that take its place.
 
-    The farther one is this far from the one model; the nearer one has the share, and their mean is the one model.
+    The nearer, second one has the share; the answers of a group have one model.
     """
-    far, near = R[:, None] + error * x, R[:, None] - error * (1 - share) / share * x
-    far, near = -0.5 * far * far / variance, -0.5 * near * near / variance
-    if group is not None:  # the answers of a group have one model
-        far, near = of_groups(far, group), of_groups(near, group)
-    both = np.logaddexp(far + math.log(1 - share), near + math.log(share))
-    total: Array = both.sum(axis=0) - 0.5 * len(R) * np.log(variance)
+    if group is not None:
+        density, second = of_groups(density, group), None if second is None else of_groups(second, group)
+    if second is not None:
+        density = np.logaddexp(density + math.log(1 - share), second + math.log(share))
+    if beside is not None:
+        density = np.logaddexp(density + math.log(beside.share), beside.density[:, None])
+    total: Array = density.sum(axis=0)
     return total

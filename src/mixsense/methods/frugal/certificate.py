@@ -16,7 +16,7 @@ from mixsense.methods.frugal.unseen import bound_for_any, unseen
 from mixsense.problem import TYPICAL
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
-from mixsense.regression.hidden import Odds, hidden_difference, no_odds
+from mixsense.regression.hidden import Odds, hidden_difference, no_odds, others
 from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Reading, rivals, sceptical, swaps
 from mixsense.regression.tuning import HIDDEN_SHARE
@@ -81,13 +81,14 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
     if box is None or not box.corners or setup.models is not None or answers.scale is not None:
         return 0.0
     most = tuning.AS_PROBABLE if answers.N < tuning.ANSWERS_FOR_PAIRS else tuning.MORE_PROBABLE
-    own = fit.explained(answers.data).probability.argmax(axis=1)
     noise, found = np.broadcast_to(fit.noise, fit.L), [0.0]
     for a in range(fit.L):
-        data = answers.data.rows(np.flatnonzero(own == a))
+        beside = others(fit, a, answers.data)
         wide = noise[a] > tuning.WIDER * noise.min()
         for share in (0.5, HIDDEN_SHARE) if wide else (0.5,):
-            odds = hidden_difference(data, fit.beta[a], noise[a], False, setup.level, share=share)
+            odds = hidden_difference(
+                answers.data, fit.beta[a], noise[a], False, setup.level, share=share, beside=beside
+            )
             hidden = odds.excluded(most)
             found.append(max(hidden.feature, hidden.level) if wide else hidden.feature)
     return max(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mixsense.checks import as_float, as_int
@@ -29,8 +31,9 @@ def coloring(
     Parameters
     ----------
     problem : Problem
-        n; k helps, as the most non-zero coefficients that a vector has. σ is 0 or None without noise. Models "auto" are
-        as many as the different answers to one query. Given shares decide how often a query is asked.
+        n; k helps, as the most non-zero coefficients that a vector has. σ is 0 or None without noise. The models are as
+        many as the different answers to one query, which is asked until all given ones have answered. Given shares
+        decide how often a query is asked.
     rng : Generator
         Draws the bins and the queries.
     step : float, optional
@@ -88,9 +91,16 @@ def _without_noise(problem: Problem, rng: np.random.Generator, bins: int | None,
 
 
 def _count(problem: Problem, code: triples.Ratio) -> Method[int]:
-    """Return the number of models: as given, or the number of different answers to one query of all positions."""
-    if not isinstance(problem.models, str):
-        return problem.models
-    times = answers_to_see_all(1 / MOST_MODELS, tuning.COUNT_RISK * problem.eta)
-    asked = yield Round(code.signatures[:1], times, label="how many models: one query of all positions")
-    return len(triples.distinct(asked.answers, EQUAL * float(np.abs(asked.answers).max())))
+    """Return the number of models: the different answers to one query of all positions, at most as many as are given.
+
+    Two coefficients of one vector that never meet in a bin look like those of two: only this query tells how many.
+    """
+    told = problem.models if isinstance(problem.models, int) else None
+    share = 1 / MOST_MODELS if told is None else smallest_share(problem, told)
+    most, answers, count = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta), np.empty(0), 0
+    while count < (told or math.inf) and len(answers) < most:
+        times = most if told is None else min(told - count, most - len(answers))
+        asked = yield Round(code.signatures[:1], times, label="how many models: one query of all positions")
+        answers = np.concatenate([answers, asked.answers])
+        count = len(triples.distinct(answers, EQUAL * float(np.abs(answers).max())))
+    return count if told is None else min(count, told)

@@ -19,11 +19,6 @@ class Design(NamedTuple):
     layers: int
     bins: float
 
-    @property
-    def cost(self) -> float:
-        """Answers over K."""
-        return 3 * self.repeats * self.bins
-
 
 def heard(share: float, repeats: int) -> float:
     """Return the probability π that a model of this share is heard in all three queries of a bin.
@@ -49,8 +44,6 @@ def unowned(crowd: float, layers: int, pi: float) -> float:
         d, bins that each coefficient is in.
     pi : float
         Probability that the model is heard in a bin.
-    steps : int
-        Of the recursion.
     """
     if degree(crowd, layers, pi) <= 1:
         return 1.0

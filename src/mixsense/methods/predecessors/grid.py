@@ -39,6 +39,17 @@ def check_grid(problem: Problem, step: float | None, method: str) -> float:
     return step
 
 
+def rows_to_begin(n: int, k: int) -> int:
+    """Return how many random rows basis pursuit is given first: 2 k log(n/k + 1) + 10.
+
+    Examples
+    --------
+    >>> rows_to_begin(100, 5)
+    41
+    """
+    return math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
+
+
 def answers_to_read(models: int, noise: float, unheard: float, care: float = 1.0) -> int:
     """Return how often a query is asked to read its L means on the grid.
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from mixsense.arrays import Array, Index, Mask
+from mixsense.arrays import Array, Mask
 from mixsense.checks import as_int
 from mixsense.decode import basis_pursuit
-from mixsense.errors import InvalidInput, ModelError
-from mixsense.methods.paper.exact_values import answers_to_see_all
+from mixsense.errors import InvalidInput
 from mixsense.methods.predecessors import tuning
-from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets
+from mixsense.methods.predecessors.anchor import Anchor, find_anchor
+from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets, rows_to_begin
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
-from mixsense.problem import MOST_MODELS, Problem
+from mixsense.problem import Problem
 from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import Method, Round
 
@@ -39,8 +38,8 @@ def lattice(
     step : float
         Every coefficient is a multiple of it.
     m : int, optional
-        Number of ±1 rows to begin with; 2 k log(n/k) + 10 by default, and more until the vectors explain all that are
-        kept.
+        Number of ±1 rows to begin with; 2 k log(n/k + 1) + 10 by default, and more until the vectors explain all that
+        are kept.
     batch : int, optional
         How often each query is asked; what L, σ and step call for by default.
 
@@ -74,60 +73,20 @@ def lattice(
     step = check_grid(problem, step, "lattice")
     if not problem.sigma:
         raise InvalidInput("sigma is 0: method='lattice' is for answers with noise; use method='noiseless'")
-    anchor = yield from _anchor(problem, problem.sigma / step, step, rng)
+    anchor = yield from find_anchor(problem, step, rng)
     L = len(anchor.means)
     T = batch if batch is not None else answers_to_read(L, problem.sigma / step, tuning.UNHEARD)
     rows = Rows(problem, anchor, step, as_int("batch", T, 2, "how often each query is asked"))
     k = problem.k or tuning.GUESSED_K
-    wanted = m or math.ceil(tuning.ROWS_PER_K * k * math.log(problem.n / k + 1)) + tuning.MORE_ROWS
+    wanted = rows_to_begin(problem.n, k) if m is None else as_int("m", m, 1, "the number of rows to begin with")
     most = tuning.MOST_ROWS * (wanted if problem.k or m else problem.n)
-    yield from rows.ask(as_int("m", wanted, 1, "the number of rows to begin with"), rng)
+    yield from rows.ask(wanted, rng)
     while not rows.fit() and rows.count < most and not off_grid(rows.misfit, 2 * L, step):
         if rows.nearly():
             yield from rows.ask_again()
         else:
             yield from rows.ask(math.ceil(tuning.MORE * rows.count), rng)
     return rows.result()
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """A query of large whole numbers, and the values that the models have for it, in steps."""
-
-    query: Array
-    means: Index
-
-
-def _anchor(problem: Problem, noise: float, step: float, rng: np.random.Generator) -> Method[Anchor]:
-    """Find a query whose answers fall into as many clusters as there are models."""
-    models = None if isinstance(problem.models, str) else problem.models
-    L = models or MOST_MODELS
-    least = answers_to_see_all(1 / L, tuning.COUNT_RISK * problem.eta) if L > 1 else 2
-    times = max(least, math.ceil(L * tuning.ANCHOR_CARE * noise**2))
-    best: Anchor | None = None
-    for tries in range(1, tuning.ANCHORS + 1):
-        query = rng.integers(-tuning.ANCHOR_SIZE, tuning.ANCHOR_SIZE + 1, problem.n).astype(np.float64)
-        asked = yield Round(query[None], times, label="anchor: one query of large entries")
-        ordered = np.sort(asked.answers) / step
-        parts = np.split(ordered, np.flatnonzero(np.diff(ordered) > tuning.APART * noise) + 1)
-        found = Anchor(asked.vectors[0], np.array([int(np.rint(part.mean())) for part in parts]))
-        tight = all(np.std(part) < tuning.TIGHT * noise for part in parts)
-        if tight and (best is None or len(found.means) > len(best.means)):
-            best = found
-        enough = tries >= tuning.AUTO_ANCHORS if models is None else best is not None and len(best.means) >= models
-        if best is not None and enough:
-            break
-    if best is not None and models is not None and len(best.means) > models:
-        raise ModelError(
-            f"the answers to one query fall into {len(best.means)} clusters, but models is {models}: give models="
-            f"{len(best.means)}, or 'auto'; if shares or noise are not as said, use method='frugal'"
-        )
-    if best is None:
-        raise ModelError(
-            f"no query of {tuning.ANCHORS} had answers that fall into clusters of noise {problem.sigma:g}: sigma is "
-            "larger than given, or the models are too close; use method='frugal'"
-        )
-    return best
 
 
 class Rows:

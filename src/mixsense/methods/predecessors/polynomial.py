@@ -142,9 +142,8 @@ def _values(
         asked = yield Round(cell.queries[1:], times, label=f"{2 * k - 1} other points")
         for values, batch in zip(seen[1:], asked.batches(), strict=True):
             values |= set(batch.tolist())
-        return (None if min(map(len, seen)) < L else [list(values) for values in seen]), L
     L = len(seen[0]) if models is None else L
-    for _ in range(FOREVER):
+    for _ in range(0 if printed else FOREVER):
         open_ = [i for i, values in enumerate(seen) if len(values) < L]
         if not open_:
             break
@@ -158,7 +157,8 @@ def _values(
             f"a point has shown {most} different answers, but models is {models}: give models='auto' if there are "
             "more, or use method='frugal' if the answers are noisy"
         )
-    return (None if least < most else [list(values) for values in seen]), most
+    wanted = L if printed else most
+    return (None if least < wanted else [list(values) for values in seen]), wanted
 
 
 def _check_exact(asked: Asked, cell: _Cell) -> None:

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array, Index
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.anchor import find_anchor
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
 from mixsense.methods.predecessors.found import Found
@@ -36,7 +37,7 @@ def robust(
     rows that check it, and the sums of the first with each other row; (2) the likeliest whole means, from the likeliest
     real ones; (3) a row belongs to the first one's order if exactly one of two pairings has the sum's means, else the
     bin is left out; (4) bins that two complete vectors do not explain are asked again; (5) the certificate asks that
-    every position is in a bin that was read.
+    every position is in a bin that was read; (6) how many models there are is seen first, as "lattice" does it.
     """
     step = check_grid(problem, step, "coloring")
     if problem.models not in (AUTO, MODELS):
@@ -47,7 +48,13 @@ def robust(
     noise = (problem.sigma or 0.0) / step
     repeats = answers_to_read(MODELS, noise, tuning.ROBUST_RISK, tuning.ROBUST_CARE)
     design = Design(repeats, tuning.ROBUST_LAYERS, tuning.ROBUST_BINS)
-    found = Found(problem, Signs(problem.n, step, noise, rng), MODELS, design)
+    anchor = yield from find_anchor(problem, step, rng)  # halves of one vector that never meet look like two
+    if len(anchor.means) > MODELS:
+        raise ModelError(
+            f"the answers to one query fall into {len(anchor.means)} clusters: with noise Mixed-Coloring recovers two; "
+            "use method='lattice' or 'frugal'"
+        )
+    found = Found(problem, Signs(problem.n, step, noise, rng), len(anchor.means), design)
     return (yield from layers_until_explained(found, bins, rateless, rng))
 
 

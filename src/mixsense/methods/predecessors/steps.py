@@ -13,6 +13,7 @@ from mixsense.errors import ModelError
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.exact_values import EQUAL, FOREVER, answers_to_see_all
 from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.grid import rows_to_begin
 from mixsense.methods.predecessors.triples import distinct
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
@@ -28,8 +29,8 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
     u = gaussian(1, n, rng)
     base = yield from _base(u, problem)
     L = len(base)
-    first = m or math.ceil(tuning.ROWS_PER_K * k * math.log(n / k + 1)) + tuning.MORE_ROWS
-    first = min(as_int("m", first, 1, "the measurements of each vector to begin with"), n)
+    first = rows_to_begin(n, k) if m is None else as_int("m", m, 1, "the measurements of each vector to begin with")
+    first = min(first, n)
     rows = [np.empty((0, n)) for _ in range(L)]
     sides = [np.empty(0) for _ in range(L)]
     vectors = np.zeros((L, n))
