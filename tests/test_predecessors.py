@@ -309,7 +309,7 @@ def test_steps_recover_with_floats_and_fewer_answers_than_pivots(models, n, k):
     pivots = recover(vectors, method="noiseless", k=k, models=models)
     assert r.status == "certified"
     assert ms.match_error(r.vectors, vectors) < 1e-8
-    assert r.queries < 0.9 * pivots.queries
+    assert r.queries < 0.95 * pivots.queries
 
 
 def test_steps_say_that_a_model_was_not_heard():
@@ -389,3 +389,61 @@ def test_coefficients_that_are_hardly_off_the_grid_are_not_certified(method, off
         r = recover(vectors, 0.5 if method == "lattice" else 0.3, seed, method=method, k=4, step=1.0, models=2)
         assert r.status == "uncertain"
         assert "off the grid" in " ".join(r.diagnostics["warnings"])
+
+
+# -- Certificates that a hostile reader got wrong --------------------------------------------------------------
+
+
+def with_entries(n, *rows):
+    vectors = np.zeros((len(rows), n))
+    for vector, entries in zip(vectors, rows, strict=True):
+        vector[list(entries)] = list(entries.values())
+    return vectors
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+@pytest.mark.parametrize("second", [{}, {3: 1.0}], ids=["zero", "a part of the first"])
+def test_coloring_splits_no_vector_whose_coefficients_never_met(sigma, second):
+    """They explain every bin, but not a query of all positions: up to 16 of 30 such runs were certified."""
+    vectors, given = with_entries(60, {3: 1.0, 47: 2.0}, second), {"step": 1.0} if sigma else {}
+    for seed in range(4 if sigma else 10):
+        r = recover(vectors, sigma, seed, method="coloring", k=2, models=2, **given)
+        assert r.status == ("uncertain" if second else "certified")
+        assert second or ms.match_error(r.vectors, vectors) < 1e-9
+
+
+def test_lattice_takes_no_mean_of_two_models_for_one():
+    """The mean of two models that differ by 2 steps is on the grid; the answers spread around it by more than σ."""
+    vectors = with_entries(10, {1: 1.0}, {1: 1.0, 4: 2.0})
+    seen = [recover(vectors, 2.0, seed, method="lattice", step=1.0) for seed in range(6)]
+    assert {r.status for r in seen} <= {"certified", "uncertain"}
+    assert all(r.status == "uncertain" or not ms.match_error(r.vectors, vectors) for r in seen)
+
+
+@pytest.mark.parametrize("law", [np.round, lambda y: np.round(y, 2), lambda y: np.clip(y, -3, 3), np.abs])
+def test_steps_look_at_more_than_one_point(law):
+    """Around one point answers that are rounded, cut or turned around look linear."""
+    for seed in range(4):
+        oracle = ms.SimulatedOracle(with_entries(30, {1: 1.0, 2: 2.0, 3: 3.0}, {4: 4.0, 5: 5.0}), 0.0, seed=seed)
+
+        def ask(queries, repeats, oracle=oracle):
+            return law(oracle(queries, repeats))
+
+        r = ms.recover(ask, 30, k=3, sigma=0.0, method="polynomial", design="steps", seed=seed)
+        assert r.status == "uncertain"
+        assert "rounded, or not linear" in r.diagnostics["warnings"][0]
+
+
+def test_an_oracle_that_stops_being_exact_is_told_so():
+    oracle = ms.SimulatedOracle(with_entries(10, {1: 1.0}, {4: 4.0}), 0.0, exact=True)
+
+    class Tired:
+        exact, calls = True, 0
+
+        def __call__(self, queries, repeats):
+            self.calls += 1
+            answers = oracle(queries, repeats)
+            return answers if self.calls < 3 else np.asarray(answers, dtype=float)
+
+    with pytest.raises(ms.ModelError, match="the oracle answers with floats"):
+        ms.recover(Tired(), 10, k=1, sigma=0.0, method="polynomial", seed=0)

@@ -15,8 +15,6 @@ import numpy as np
 from mixsense.arrays import Array, Mask
 from mixsense.regression import tuning
 
-LARGEST_NATS = 200.0
-"""A numerical guard: where the best slab has more, all have as much less, so that their odds stay what they are."""
 EVEN = np.ones(len(tuning.SLAB_SCALES)) / len(tuning.SLAB_SCALES)
 """All slabs equally probable."""
 
@@ -90,7 +88,7 @@ def marginal(score: Array, information: Array, prior: Prior) -> Posterior:
     sizes = np.array(prior.variances).reshape(-1, *np.ones(score.ndim, dtype=int))
     v = 1 / (information + 1 / sizes)
     nats = np.array(prior.log_odds).reshape(sizes.shape) + 0.5 * np.log(v / sizes) + 0.5 * v * score**2
-    weights = np.exp(nats - np.maximum(nats.max(axis=0) - LARGEST_NATS, 0.0))
+    weights = np.exp(nats - np.maximum(nats.max(axis=0) - tuning.LARGEST_NATS, 0.0))
     total, first, second = np.ones_like(score), np.zeros_like(score), np.zeros_like(score)
     for w, each in zip(weights, v, strict=True):
         m = each * score
@@ -147,7 +145,7 @@ def joint(
             r = linear - float(Gm[j]) + g * old
             half, total, first, second = 0.5 * r * r, 1.0, 0.0, 0.0
             nats = [log_odds + variance * half for variance, log_odds in each]
-            over = max(0.0, max(nats) - LARGEST_NATS)
+            over = max(0.0, max(nats) - tuning.LARGEST_NATS)
             for (variance, _), n in zip(each, nats, strict=True):
                 w = math.exp(n - over)
                 total += w

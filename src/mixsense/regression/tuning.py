@@ -42,6 +42,9 @@ LARGEST_RATE = 0.98
 START_SLAB = 4.0
 """Before any coefficient was found, and at least, slabs are as wide as if one were this many σ²/N: two standard errors.
 Taste: never swept."""
+LARGEST_NATS = 200.0
+"""Where the best slab of a coefficient has more nats than this, all slabs have as much less: their odds stay what they
+are. A numerical guard."""
 JOINT_SWEEPS = 10
 """The joint posterior of all coefficients takes at most this many rounds over them.
 Taste: never swept. Rounds end sooner where `JOINT_TOLERANCE` is reached."""

@@ -11,7 +11,7 @@ from mixsense.errors import InvalidInput
 from mixsense.methods.paper.exact_values import EQUAL, answers_to_see_all
 from mixsense.methods.predecessors import triples, tuning
 from mixsense.methods.predecessors.density import design_for
-from mixsense.methods.predecessors.found import Found, smallest_share
+from mixsense.methods.predecessors.found import Found, Whole, smallest_share
 from mixsense.methods.predecessors.rateless import layers_until_explained
 from mixsense.methods.predecessors.robust import robust
 from mixsense.problem import MOST_MODELS, Problem
@@ -85,22 +85,21 @@ def coloring(
 
 def _without_noise(problem: Problem, rng: np.random.Generator, bins: int | None, rateless: bool) -> Method[Recovery]:
     code = triples.Ratio(problem.n, rng)
-    L = code.models = yield from _count(problem, code)
+    whole = yield from _whole(problem, code)
+    L = code.models = len(whole.values)
     design = design_for(L, smallest_share(problem, L))
-    return (yield from layers_until_explained(Found(problem, code, L, design), bins, rateless, rng))
+    return (yield from layers_until_explained(Found(problem, code, whole, design), bins, rateless, rng))
 
 
-def _count(problem: Problem, code: triples.Ratio) -> Method[int]:
-    """Return the number of models: the different answers to one query of all positions, at most as many as are given.
-
-    Two coefficients of one vector that never meet in a bin look like those of two: only this query tells how many.
-    """
+def _whole(problem: Problem, code: triples.Ratio) -> Method[Whole]:
+    """Ask one query of all positions until as many different answers were seen as models are given."""
     told = problem.models if isinstance(problem.models, int) else None
     share = 1 / MOST_MODELS if told is None else smallest_share(problem, told)
-    most, answers, count = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta), np.empty(0), 0
-    while count < (told or math.inf) and len(answers) < most:
-        times = most if told is None else min(told - count, most - len(answers))
+    most, answers, values = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta), np.empty(0), np.empty(0)
+    while len(values) < (told or math.inf) and len(answers) < most:
+        times = most if told is None else min(told - len(values), most - len(answers))
         asked = yield Round(code.signatures[:1], times, label="how many models: one query of all positions")
         answers = np.concatenate([answers, asked.answers])
-        count = len(triples.distinct(answers, EQUAL * float(np.abs(answers).max())))
-    return count if told is None else min(count, told)
+        tolerance = EQUAL * float(np.abs(answers).max())
+        values = triples.distinct(answers, tolerance)
+    return Whole(code.signatures[0], values, tuning.ADDS_UP * float(np.abs(answers).max()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,6 +38,22 @@ class Reading(Code, Protocol):
         """Return what speaks against colours that explain everything."""
 
 
+class Whole(NamedTuple):
+    """A query of all positions: parts of one vector that never met in a bin do not have its answer."""
+
+    query: Array
+    """(n,)."""
+    values: Array
+    """(L,), the answers of the models, ascending."""
+    tolerance: float
+    """How far apart equal values may be."""
+
+    def explained(self, colours: list[Colour]) -> bool:
+        """Say whether the colours have these values."""
+        found = np.sort([sum(self.query[place] * value for place, value in colour.balls.items()) for colour in colours])
+        return len(found) == len(self.values) and bool((np.abs(found - self.values) <= self.tolerance).all())
+
+
 class Found:
     """The state of a run.
 
@@ -49,12 +65,15 @@ class Found:
         The code of the bins.
     models : int
         L.
+    whole : Whole
+        A query of all positions, and the models' values for it: as many as there are models.
     design : Design
         What was planned.
     """
 
-    def __init__(self, problem: Problem, reading: Reading, models: int, design: Design) -> None:
-        self.problem, self.reading, self.models, self.design = problem, reading, models, design
+    def __init__(self, problem: Problem, reading: Reading, whole: Whole, design: Design) -> None:
+        self.problem, self.reading, self.whole, self.design = problem, reading, whole, design
+        self.models = len(whole.values)
         self.layers = Layers(problem.n)
         self.answers: list[Array] = []
         self.measured: list[Measured] = []
@@ -107,7 +126,10 @@ class Found:
     @property
     def complete(self) -> bool:
         """Whether everything that was heard is explained, and every position was heard of: the certificate."""
-        return not self.decoded.unexplained and self.rows()[1] == 0 and not self.reading.unread(self.layers)
+        if self.decoded.unexplained or self.reading.unread(self.layers):
+            return False
+        colours, left = self.rows()
+        return left == 0 and self.whole.explained(colours)
 
     @property
     def finished(self) -> bool:
@@ -117,7 +139,7 @@ class Found:
     def result(self, status: str | None = None) -> Recovery:
         """Return the vectors as far as they are known, with what is known besides."""
         colours, left = self.rows()
-        found, warnings = len(colours), self._warnings(left)
+        found, warnings = len(colours), self._warnings(left, self.whole.explained(colours))
         if not warnings:
             warnings = self.reading.misfits(self.answers, colours, self.layers)
         wanted = self.problem.models if isinstance(self.problem.models, int) else self.models
@@ -155,7 +177,7 @@ class Found:
             "warnings": warnings,
         }
 
-    def _warnings(self, left: int) -> list[str]:
+    def _warnings(self, left: int, whole: bool) -> list[str]:
         """Return what keeps the vectors from being certain, and what to do."""
         decoded, texts = self.decoded, self.reading.doubts()
         if decoded.glued:
@@ -177,6 +199,12 @@ class Found:
             )
         elif unread := self.reading.unread(self.layers):
             texts.append(f"{unread} positions are in no bin that could be read: ask more bins (rateless=True)")
+        elif not whole:
+            texts.append(
+                "the vectors do not have the answers to a query of all positions: coefficients that were in no bin "
+                "together may be one vector's, or two vectors have the same value somewhere; ask more bins "
+                "(rateless=True), or use method='noiseless' or 'frugal'"
+            )
         return texts
 
 

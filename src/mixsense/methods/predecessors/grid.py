@@ -121,14 +121,43 @@ def offsets(X: Any, answers: Array, vectors: Array, sigma: float) -> Array:
     >>> np.abs(offsets(X, y, np.rint(truth), 0.5)).round() > 5
     array([[False, False,  True]])
     """
-    means = np.asarray(X @ vectors.T)  # (q, L)
-    away = answers[:, None, :] - means[:, :, None]  # (q, L, T)
-    w = -0.5 * (away / sigma) ** 2
-    w = np.exp(w - w.max(axis=1, keepdims=True))
-    scores = w / w.sum(axis=1, keepdims=True) * away
+    away, own = _residuals(X, answers, vectors, sigma)
+    scores = own * away
     squares = X.multiply(X) if is_sparse(X) else X**2
     sums, spreads = X.T @ scores.sum(axis=2), squares.T @ (scores**2).sum(axis=2)  # (n, L)
     return np.asarray(sums / np.sqrt(np.where(spreads > 0, spreads, 1.0))).T
+
+
+def _residuals(X: Any, answers: Array, vectors: Array, sigma: float) -> tuple[Array, Array]:
+    """Return how far each answer is from each vector's, and the probability that it is that one's, (q, L, T) each."""
+    away = answers[:, None, :] - np.asarray(X @ vectors.T)[:, :, None]
+    w = -0.5 * (away / sigma) ** 2
+    w = np.exp(w - w.max(axis=1, keepdims=True))
+    return away, w / w.sum(axis=1, keepdims=True)
+
+
+def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, step: float) -> list[str]:
+    """Say if the answers spread more around the vectors than the noise does.
+
+    Two models whose mean is on the grid differ by 2 steps or more in some coefficient: read as their mean, they add a
+    step² or more to the variance of 2 in L + 1 answers. Half of that is too much. Parameters as of `offsets`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, truth = rng.choice([-1.0, 1.0], (40, 3)), np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 2.0]])
+    >>> y = (X @ truth.T)[:, rng.integers(2, size=50)] + 2 * rng.standard_normal((40, 50))
+    >>> too_wide(X, y, truth, 2.0, 1.0), bool(too_wide(X, y, truth[:1] + [0.0, 1.0, 0.0], 2.0, 1.0))
+    ([], True)
+    """
+    away, own = _residuals(X, answers, vectors, sigma)
+    spread = float((own * away**2).sum(axis=1).mean())
+    if spread <= sigma**2 + step**2 / (len(vectors) + 1):
+        return []
+    return [
+        f"the answers spread by {math.sqrt(spread):.3g} around the vectors, but sigma is {sigma:g}: two models may be "
+        "read as one, or sigma is larger than given; give models, or use method='frugal'"
+    ]
 
 
 def off_steps(worst: float, step: float) -> list[str]:

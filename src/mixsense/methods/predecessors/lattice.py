@@ -9,10 +9,18 @@ import numpy as np
 from mixsense.arrays import Array, Mask
 from mixsense.checks import as_int
 from mixsense.decode import basis_pursuit
-from mixsense.errors import InvalidInput
+from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.anchor import Anchor, find_anchor
-from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets, rows_to_begin
+from mixsense.methods.predecessors.grid import (
+    answers_to_read,
+    check_grid,
+    off_grid,
+    off_steps,
+    offsets,
+    rows_to_begin,
+    too_wide,
+)
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.problem import Problem
 from mixsense.recovery import PROMISES, Recovery
@@ -153,7 +161,10 @@ class Rows:
         scale = 1 / math.sqrt(len(A))
         for errors in (np.empty((len(A), 0)), np.eye(len(A))):  # the second time a few rows may be misread
             wide = np.hstack([A * scale, errors])
-            found = [basis_pursuit(wide, b * scale).value[: self.problem.n] for b in kept.T]
+            try:
+                found = [basis_pursuit(wide, b * scale).value[: self.problem.n] for b in kept.T]
+            except MixsenseError:  # no vector has all these values: some are misread, or dependent rows stop it
+                continue
             self.vectors = np.rint(np.stack(found)) * self.step
             if self.certain():
                 return True
@@ -180,8 +191,9 @@ class Rows:
         if self.certain():
             X = np.concatenate([self.V, self.V + self.anchor.query])
             answers = np.concatenate([self.answers[:, 0], self.answers[:, 1]])
-            worst = float(np.abs(offsets(X, answers, vectors, self.problem.sigma or 1.0)).max())
-            warnings += off_steps(worst, self.step)
+            sigma = self.problem.sigma or 1.0
+            warnings += off_steps(float(np.abs(offsets(X, answers, vectors, sigma)).max()), self.step)
+            warnings += too_wide(X, answers, vectors, sigma, self.step)
         else:
             warnings.append(
                 f"{kept} of {self.count} rows were kept, and the vectors explain {int(self._right().sum())} of them: "

@@ -232,15 +232,16 @@ def _owned(balls: list[Ball], colours: list[Colour]) -> bool:
 
 
 def _shared(graph: Graph) -> list[int]:
-    """Return the positions of the balls without which no component has two owners; none if that is not seen."""
+    """Return the positions of the balls without which no component has two owners; none if others would do as well."""
     if len(graph.balls) > tuning.LOCATED:
         return []
     removed: list[int] = []
     while (left := graph.glued(removed)) and len(removed) < tuning.SHARED:
         candidates = [ball for ball, others in graph.edges.items() if len(others) > 1 and ball not in removed]
         counts = {ball: graph.glued([*removed, ball]) for ball in candidates}
-        best = min(counts, key=counts.__getitem__, default=None)
-        if best is None or counts[best] == left:
-            break
-        removed.append(best)
+        fewest = min(counts.values(), default=left)
+        best = [ball for ball, count in counts.items() if count == fewest]
+        if fewest == left or len(best) > 1:
+            return []
+        removed += best
     return sorted(graph.balls[ball][0] for ball in removed) if not graph.glued(removed) else []

@@ -137,9 +137,11 @@ def _values(
     seen: list[set[Fraction]] = [set(asked.answers.tolist()), *(set() for _ in range(2 * k - 1))]
     if times > 1:
         again = yield Round(cell.queries[:1], times - 1, label="first point: all of its values")
+        _check_exact(again, cell)
         seen[0] |= set(again.answers.tolist())
     if printed:
         asked = yield Round(cell.queries[1:], times, label=f"{2 * k - 1} other points")
+        _check_exact(asked, cell)
         for values, batch in zip(seen[1:], asked.batches(), strict=True):
             values |= set(batch.tolist())
     L = len(seen[0]) if models is None else L
@@ -148,6 +150,7 @@ def _values(
         if not open_:
             break
         again = yield Round(cell.queries[open_], label=f"{len(open_)} points have shown too few values")
+        _check_exact(again, cell)
         for i, answer in zip(open_, again.answers.tolist(), strict=True):
             seen[i].add(answer)
         L = max(L, *map(len, seen)) if models is None else L

@@ -12,8 +12,8 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.anchor import find_anchor
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
-from mixsense.methods.predecessors.found import Found
-from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets
+from mixsense.methods.predecessors.found import Found, Whole
+from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets, too_wide
 from mixsense.methods.predecessors.grid_means import grid_means
 from mixsense.methods.predecessors.peeling import Colour, Measured
 from mixsense.methods.predecessors.rateless import layers_until_explained
@@ -54,7 +54,8 @@ def robust(
             f"the answers to one query fall into {len(anchor.means)} clusters: with noise Mixed-Coloring recovers two; "
             "use method='lattice' or 'frugal'"
         )
-    found = Found(problem, Signs(problem.n, step, noise, rng), len(anchor.means), design)
+    whole = Whole(anchor.query, np.sort(anchor.means.astype(np.float64)) * step, step / 4)
+    found = Found(problem, Signs(problem.n, step, noise, rng), whole, design)
     return (yield from layers_until_explained(found, bins, rateless, rng))
 
 
@@ -134,7 +135,9 @@ class Signs:
         vectors[len(colours) :] = vectors[:1]  # one model alone is both
         X = vstack([layers.rows(layer, self.signatures) for layer in range(len(layers))], format="csr")
         y = np.concatenate([part.reshape(-1, part.shape[2]) for part in answers])
-        return off_steps(float(np.abs(offsets(X, y, vectors, self.noise * self.step)).max()), self.step)
+        sigma = self.noise * self.step
+        worst = float(np.abs(offsets(X, y, vectors, sigma)).max())
+        return [*off_steps(worst, self.step), *too_wide(X, y, vectors, sigma, self.step)]
 
     def doubts(self) -> list[str]:
         """Say if the answers lie between the multiples of the step."""

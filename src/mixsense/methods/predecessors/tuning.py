@@ -82,6 +82,9 @@ ROBUST_LAYERS = 12
 """Layers with noise, where erasures leave 80 to 90 % of the bins. Derived: by density evolution."""
 ROBUST_BINS = 3.1
 """Bins over K with noise. Derived: by density evolution, as `ROBUST_LAYERS`."""
+ADDS_UP = 1e-6
+"""The coefficients of a vector have its answer to a query of all positions up to this share of the largest.
+Taste: far above what is left of rounding after peeling, far below a coefficient that matters."""
 OFFSET = 5.5
 """A coefficient this many standard errors from its multiple of the step is off the grid. Derived: of a thousand
 coefficients one is by chance with probability 4e−5."""
@@ -167,6 +170,9 @@ EAGER = 1.1
 """More rows than are missing on average. Taste: one round in place of several."""
 CHECKED = 5
 """New measurements that a vector has to predict before it is certain. Taste: a wrong one predicts none."""
+PLAIN_PER_MODEL = 4
+"""Steps around one point do not tell what the answers are elsewhere: this many other queries a vector are asked at the
+end. Taste: answers that are cut, rounded or turned around differ at half of them or more."""
 PREDICTED = 1e-8
 """Predictions this close, in units of the largest measurement, are right. Derived: a thousand times what `STEP`
 leaves of rounding."""
