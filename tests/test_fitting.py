@@ -383,6 +383,17 @@ def test_four_models_with_unequal_shares_are_counted():
     assert ms.match_error(r.vectors, truth) < 0.01
 
 
+def test_ratings_taken_for_numbers_are_told_of():
+    rng, truth = np.random.default_rng(3), ms.random_pair(4, 3, 3.0, seed=3)
+    X = rng.uniform(-1, 1, (500, 4))
+    y = np.rint(4 + (X * truth[rng.integers(2, size=500)]).sum(axis=1) + 0.8 * rng.standard_normal(500))
+    given = {"intercept": True, "models": 2, "seed": 1}
+    told = "of the answers are at one end: if they are ratings, give scale=ms.Rating(2, 6, 1)"
+    assert told in " ".join(ms.fit(X, np.clip(y, 2, 6), **given).diagnostics["notes"])
+    for other in (ms.fit(X, np.clip(y, 2, 6), scale=ms.Rating(2, 6), **given), ms.fit(X, y, **given)):
+        assert "at one end" not in " ".join(other.diagnostics["notes"])
+
+
 def with_lapses(seed=1, share=0.1, rows=300):
     """Two models with a tenth of their answers from anywhere; returns which ones."""
     rng, truth = np.random.default_rng(seed), ms.random_pair(6, 3, 4.0, seed=seed)

@@ -18,6 +18,7 @@ from mixsense.fitting.misfit import misfit_p, what_is_odd
 from mixsense.fitting.search import Found
 from mixsense.fitting.table import Table
 from mixsense.methods.frugal.model_checks import BETWEEN_GROUPS, check_model, warning
+from mixsense.methods.frugal.model_checks.values import rounding_step
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
 from mixsense.recovery.fields import COLLINEAR
@@ -188,6 +189,19 @@ class Report:
             warnings.append(f"the columns {named} depend on each other: which of them matters cannot be told")
         return warnings
 
+    def _like_ratings(self) -> list[str]:
+        """Say if answers look like ratings that reach an end, and are taken for real numbers."""
+        y, values = self.table.y, np.unique(self.table.y[: tuning.TESTED_ROWS])
+        step = rounding_step(values) if len(values) <= tuning.MOST_RATINGS else 0.0
+        if self.data.scale is not None or not step:
+            return []
+        low, high = float(y.min()), float(y.max())
+        share = max(float(np.mean(y == end)) for end in (low, high))
+        if share < tuning.AT_AN_END:
+            return []
+        scale = f"ms.Rating({low:.6g}, {high:.6g}, {step:.6g})"
+        return [f"{share:.0%} of the answers are at one end: if they are ratings, give scale={scale}"]
+
     def _other_noise(self) -> float | None:
         """Return the spread of the residuals, where chance does not bring it to the noise that was given."""
         fit, given, data = self.found.fit, self.expected.sigma, self.data
@@ -218,7 +232,7 @@ class Report:
 
     def _notes(self) -> list[str]:
         """Say what was done with the table."""
-        notes, N = [], len(self.table.y) + self.table.missing
+        notes, N = self._like_ratings(), len(self.table.y) + self.table.missing
         if self.table.missing:
             notes.append(f"{self.table.missing:,} of {N:,} rows have a missing value and were left out")
         often = self.data.N / len(self.table.y)

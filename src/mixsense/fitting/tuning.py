@@ -76,3 +76,7 @@ counts. Taste: never swept."""
 LAPSES_WORTH_A_NOTE = 20.0
 """Lapses that would explain this many nats more are told of. Taste: twice what establishes a model; a table without
 lapses hardly reaches 5."""
+MOST_RATINGS = 21
+"""Answers in steps that have more different values than this are no ratings. Taste: 0 to 10 in halves has as many."""
+AT_AN_END = 0.1
+"""Ratings of which this share is at one end are told of. Taste: with fewer, slopes come out a few per cent too small."""

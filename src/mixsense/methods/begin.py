@@ -18,7 +18,7 @@ from mixsense.errors import InvalidInput
 from mixsense.features.units import GAUSSIAN_EDGE, SUM_EDGE, Units
 from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
-from mixsense.problem import ARGUMENTS, Problem
+from mixsense.problem import ARGUMENTS, AUTO, LEAST_SHARE, Problem
 from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import Method, Round
 from mixsense.rounds.centred import centred
@@ -47,6 +47,8 @@ def begin(problem: Problem) -> Method[Recovery]:
     _check_options(entry, problem)
     rng, units = generator(problem.seed), problem.units
     method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
+    if entry.built_in and problem.models == AUTO:
+        method = _heard(method, problem.eta)
     if entry.built_in and problem.names is None and "decoder" not in problem.options:
         return method  # there is nothing to add
     return _finished(method, lambda r: _as_reported(r, entry, problem))
@@ -149,6 +151,24 @@ def _recovery(found: Any, name: str, n: int) -> Recovery:
     if found.vectors.ndim != 2 or found.vectors.shape[1] != n:
         raise InvalidInput(f"the method {name} returned vectors of shape {found.vectors.shape}, but n is {n}")
     return found
+
+
+def _heard(method: Method[Recovery], eta: float) -> Method[Recovery]:
+    """Say how seldom a further model may answer and not have been heard, where that is more than `LEAST_SHARE`."""
+    asked, callers = None, 0
+    while True:
+        try:
+            current = method.send(asked)  # type: ignore[arg-type]  # None starts a generator
+        except StopIteration as stop:
+            found: Recovery = stop.value
+            share = 1 - eta ** (1 / max(callers, 1))
+            if found.status not in PROMISES or share <= LEAST_SHARE:
+                return found
+            note = f"a further model that gives less than {100 * share:.2g} % of the answers may not have been heard"
+            told = {"notes": [*found.diagnostics.get("notes", []), note]}
+            return replace(found, diagnostics=found.diagnostics | told)
+        asked = yield current
+        callers += np.unique(asked.group).size
 
 
 def _finished(method: Method[Recovery], finish: Callable[[Recovery], Recovery]) -> Method[Recovery]:
