@@ -79,4 +79,4 @@ lapses hardly reaches 5."""
 MOST_RATINGS = 21
 """Answers in steps that have more different values than this are no ratings. Taste: 0 to 10 in halves has as many."""
 AT_AN_END = 0.1
-"""Ratings of which this share is at one end are told of. Taste: with fewer, slopes come out a few per cent too small."""
+"""Ratings of which this share is at one end are told of. Taste: with fewer, slopes are a few per cent too small."""
