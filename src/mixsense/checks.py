@@ -178,6 +178,23 @@ def one_line(text: Any, most: int = 500) -> str:
     return line if len(line) < most else line[: most - 1] + "…"
 
 
+def raised_at(error: BaseException) -> str:
+    """Return the file and the line that an error came from.
+
+    Examples
+    --------
+    >>> try: int("x")
+    ... except ValueError as error: raised_at(error)
+    '<doctest mixsense.checks.raised_at[0]>, line 1'
+    """
+    trace = error.__traceback__
+    if trace is None:
+        return "nowhere"
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{visible(os.path.basename(trace.tb_frame.f_code.co_filename))}, line {trace.tb_lineno}"
+
+
 def is_unicode(text: str) -> bool:
     r"""Return whether a text can be written as UTF-8: half a character, as Python makes of other bytes, cannot.
 

@@ -48,3 +48,5 @@ def sweep_command(
         save_picture(lambda: plot_sweep(frame), store.with_suffix(".png"))
     failed = int((frame["status"] == "failed").sum())
     typer.echo(f"{len(frame):,} cells, {failed:,} failed: {store}")
+    if failed == len(frame):
+        raise typer.Exit(1)

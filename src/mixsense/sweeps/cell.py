@@ -12,7 +12,7 @@ from typing import Any
 import mixsense
 from mixsense.api import recover
 from mixsense.arrays import Array
-from mixsense.checks import one_line
+from mixsense.checks import one_line, raised_at
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of
@@ -130,7 +130,9 @@ def run_cell(cell: Cell, version: str = mixsense.__version__) -> tuple[Cell, Res
             f"no memory is left for n = {setting['n']}: the finished cells are kept; give fewer jobs"
         ) from None
     except (Exception, SystemExit) as error:  # whatever a method of the user's does
-        what = str(error) if isinstance(error, MixsenseError) else f"{type(error).__name__}: {error}"
-        message = one_line(what)
+        if isinstance(error, MixsenseError):
+            message = one_line(error)
+        else:
+            message = f"{one_line(f'{type(error).__name__}: {error}')} ({raised_at(error)})"
         found = FAILED, math.nan, math.nan, oracle.count if oracle else 0, message
     return cell, Result(*found, time.perf_counter() - start)
