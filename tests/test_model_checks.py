@@ -19,9 +19,9 @@ from mixsense.methods.frugal.model_checks import (
 from mixsense.methods.frugal.model_checks.check import _same_query
 from mixsense.methods.frugal.model_checks.score_tests import largest
 from mixsense.methods.frugal.model_checks.surprise import (
-    Surprises,
     outlier_share,
     probability_transform,
+    surprised,
     uniform_p_value,
 )
 from mixsense.methods.frugal.model_checks.values import rounding_step
@@ -328,13 +328,10 @@ def test_outliers_are_counted():
     assert 0.045 < outlier_share(Data(X, y), fitted()) < 0.055
 
 
-def test_a_surprising_stage_is_doubted_until_the_next_one():
-    surprises, (X, y) = Surprises(), mixed_answers(PAIR, 600, 2)
-    assert not surprises.doubt
-    surprises.add(Data(X[:200], y[:200] + 5), fitted())
-    assert surprises.doubt
-    surprises.add(Data(X[200:], y[200:]), fitted())
-    assert not surprises.doubt
+def test_a_stage_that_the_fit_does_not_expect_is_a_surprise():
+    X, y = mixed_answers(PAIR, 600, 2)
+    assert surprised(Data(X[:200], y[:200] + 5), fitted())
+    assert not surprised(Data(X[200:], y[200:]), fitted())
 
 
 def tried(data, level=True, **free):

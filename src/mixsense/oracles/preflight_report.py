@@ -52,9 +52,11 @@ class Preflight:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be stored as JSON; `from_dict` reads it."""
-        return {"requests": self.requests, "verdicts": [asdict(verdict) for verdict in self.verdicts]}
+        verdicts = [asdict(verdict) for verdict in self.verdicts]
+        return {"requests": self.requests, "verdicts": verdicts, "block": self.block}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Preflight:
         """Return a stored preflight."""
-        return cls(tuple(Verdict(**verdict) for verdict in data["verdicts"]), data["requests"])
+        verdicts = tuple(Verdict(**verdict) for verdict in data["verdicts"])
+        return cls(verdicts, data["requests"], data.get("block", 1))  # older ones have none

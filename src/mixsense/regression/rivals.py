@@ -54,7 +54,7 @@ class Swap(NamedTuple):
     sigma: float
     """Noise of an answer."""
     score: float
-    """Log-likelihood."""
+    """Penalised log-likelihood, less that of the best reading of the same two models."""
 
 
 Reading = Rival | Swap

@@ -76,6 +76,7 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0, exact:
     if fractions and exact:
         return found
     answers = found.astype(np.float64)
+    answers[np.ma.getmaskarray(raw) if isinstance(raw, np.ma.MaskedArray) else False] = np.nan  # none was given
     bad = np.argwhere(~(np.abs(answers) <= LARGEST_ANSWER))
     if len(bad):
         i, j = (int(index) for index in bad[0])

@@ -20,7 +20,7 @@ from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
 from mixsense.methods.frugal.exact_fit import exact_of_fit
 from mixsense.methods.frugal.loudness import as_loud_as, as_snr
-from mixsense.methods.frugal.model_checks import Surprises, doubtful, surely_failed
+from mixsense.methods.frugal.model_checks import doubtful, surely_failed, surprised
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
@@ -99,7 +99,7 @@ def frugal(
     if box is not None or not setup.sigma:
         setup = replace(with_nominal_noise(setup, answers.data), alike=inside is not None and inside.corners)
 
-    surprises, auto = Surprises(), setup.models is None
+    doubt, auto = False, setup.models is None
     report = Report(answers, setup, inside, problem.names, gamma)
     exactly = partial(exact_of_fit, problem, answers, setup, inside)
     # From here on, a run that cannot reach its precision is ended.
@@ -140,7 +140,7 @@ def frugal(
             if surely_failed(checks := report.checks(candidates)):
                 return report.recovery(candidates, bound, reached, alive, checks, stuck)
 
-        doubt, q = surprises.doubt, next_size(answers.N, left, bound, gamma, report.least, share)
+        q = next_size(answers.N, left, bound, gamma, report.least, share)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, left, loudest)
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)
@@ -149,11 +149,11 @@ def frugal(
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 
+        before = doubt
         if candidates.established and not setup.quiet:
-            surprises.add(new, candidates.several)
-            doubt = doubt or surprises.doubt
+            doubt = surprised(new, candidates.several)
         candidates = candidates.scored(new)
-        new_starts = candidates.new_starts(doubt)
+        new_starts = candidates.new_starts(doubt or before)
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
         others = [rival.beta for rival in alive[:1]]
         candidates = renew(candidates, answers.data, setup, rng, new_starts, more, others)

@@ -7,13 +7,12 @@ at the `values`. `wording` says what a failed one means, and what to do; `remedy
 from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values, lapses_check, outlier_check
 from mixsense.methods.frugal.model_checks.extensions import BETWEEN_GROUPS
 from mixsense.methods.frugal.model_checks.remedy import try_remedy
-from mixsense.methods.frugal.model_checks.surprise import Surprises
+from mixsense.methods.frugal.model_checks.surprise import surprised
 from mixsense.methods.frugal.model_checks.wording import doubtful, failed, surely_failed, warning
 
 __all__ = [
     "BETWEEN_GROUPS",
     "Check",
-    "Surprises",
     "check_model",
     "check_values",
     "doubtful",
@@ -21,6 +20,7 @@ __all__ = [
     "lapses_check",
     "outlier_check",
     "surely_failed",
+    "surprised",
     "try_remedy",
     "warning",
 ]

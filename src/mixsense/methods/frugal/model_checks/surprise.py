@@ -13,14 +13,9 @@ from mixsense.regression.uniformity import uniform_p_value
 from mixsense.scales.lapses import Lapses
 
 
-class Surprises:
-    """Whether the answers of the last stage were a surprise to the fit before it."""
-
-    doubt: bool = False
-
-    def add(self, data: Data, fit: Fit) -> None:
-        """Take the answers of a stage, which the fit has not seen."""
-        self.doubt = uniform_p_value(probability_transform(data, fit)) < tuning.DOUBT_P_VALUE
+def surprised(data: Data, fit: Fit) -> bool:
+    """Say whether the answers of a stage, which the fit has not seen, speak against it."""
+    return uniform_p_value(probability_transform(data, fit)) < tuning.DOUBT_P_VALUE
 
 
 def probability_transform(data: Data, fit: Fit) -> Array:
