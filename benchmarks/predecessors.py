@@ -279,6 +279,7 @@ def main() -> int:
         SECTIONS[section](bench)
         if given.markdown:
             put_table(given.markdown, section, "\n".join(bench.lines[begun:]).strip())
+    bench.pool.shutdown()
     print(f"{bench.broken} rows miss their limit", flush=True)
     return 1 if bench.broken else 0
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 STYLES = {
     "coloring": ("coloring", BLUE, "v"),
     "polynomial": ("polynomial, exact fractions", PURPLE, "D"),
-    "steps": ("polynomial, small steps", PURPLE, "x"),
+    "steps": ("polynomial, small steps", "#8C510A", "x"),
     "lattice": ("lattice", "#56B4E9", "P"),
     "noiseless": ("noiseless", GREY, "^"),
     "paper": ("paper", LOOK["paper"][0], LOOK["paper"][1]),
@@ -144,6 +144,8 @@ def _quantiles(data: Data) -> Data:
 
 def draw(data: Data) -> matplotlib.figure.Figure:
     """Above without noise, below with it; beside each other over k, n, the number of models, and the noise."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     needed = _quantiles(data)
     figure = new_figure(13.0, 6.6)
     grid = figure.subplots(2, 4, squeeze=False)
@@ -158,6 +160,9 @@ def draw(data: Data) -> matplotlib.figure.Figure:
                 line = part[(part.method == method) & np.isfinite(part.needed)]
                 axes.plot(line.value, line.needed, f"{mark}-", color=colour, label=name)
             axes.set(yscale="log", xlabel=LABELS[panel])
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
             if panel in ("n", "k"):
                 axes.set_xscale("log")
             values = sorted(part.value.unique())
@@ -176,10 +181,10 @@ def _draw_density(axes: Any, data: Data) -> None:
     (repeats, layers, _), models = design_for(2, 0.5), 2
     bins = np.linspace(min(means.index), max(means.index), 100)
     predicted = [1 - unowned(layers / (models * b), layers, heard(1 / models, repeats)) for b in bins]
-    axes.plot(bins, predicted, "-", color="0.3", label="density evolution")
-    axes.plot(means.index, means, "v", color=STYLES["coloring"][1], label="measured, n = 500, K = 50")
+    axes.plot(bins, predicted, "-", color="0.3")
+    axes.plot(means.index, means, "v", color=STYLES["coloring"][1])
     axes.set(xlabel="bins / K", ylabel="share of coefficients found")
-    axes.legend(fontsize=8, loc="lower right")
+    axes.set_title("coloring, n = 500, K = 50: measured,\nand what density evolution predicts", fontsize=9)
 
 
 def summary(data: Data) -> list[Row]:
