@@ -50,7 +50,8 @@ def robust(
     noise = (problem.sigma or 0.0) / step
     repeats = answers_to_read(MODELS, noise, tuning.ROBUST_RISK, tuning.ROBUST_CARE)
     design = Design(repeats, tuning.ROBUST_LAYERS, tuning.ROBUST_BINS)
-    anchor = yield from find_anchor(problem, step, rng.spawn(1)[0])  # halves of one vector that never meet look like two
+    # Halves of one vector that never meet look like two.
+    anchor = yield from find_anchor(problem, step, rng.spawn(1)[0])
     if len(anchor.means) > MODELS:
         raise ModelError(
             f"the answers to one query fall into {len(anchor.means)} clusters: with noise Mixed-Coloring recovers two; "
