@@ -130,3 +130,10 @@ def test_import_is_light_and_everything_public_is_there():
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         mixsense.nothing
+
+
+def test_everything_public_has_an_example():
+    assert {*dir(mixsense)} == {*mixsense.__all__, "__version__"}
+    public = {name: getattr(mixsense, name) for name in mixsense.__all__}
+    bare = {name for name, thing in public.items() if callable(thing) and ">>>" not in (thing.__doc__ or "")}
+    assert bare == {"BudgetError", "InvalidInput", "ModelError", "OracleError", "StudyError"}

@@ -39,6 +39,19 @@ class RecordedOracle(ReplayOracle):
         Answers that are in the file now, or will be with the next call.
     unconfirmed : bool
         Whether an earlier run was ended by force, before its oracle was closed and its answers were sure.
+
+    Examples
+    --------
+    >>> import mixsense as ms, tempfile
+    >>> folder, pair = tempfile.TemporaryDirectory(), ms.random_pair(20, 2, gap=3.0, seed=1)
+    >>> for _ in range(2):
+    ...     asked = ms.SimulatedOracle(pair, 0.0, seed=2)
+    ...     oracle = ms.RecordedOracle(asked, f"{folder.name}/answers.jsonl", {"seed": 3})
+    ...     r = ms.recover(oracle, 20, sigma=0.0, gamma=0.0, seed=3)
+    ...     r.status, asked.count == (0 if oracle.reused else r.queries)
+    ('certified', True)
+    ('certified', True)
+    >>> folder.cleanup()
     """
 
     def __init__(self, oracle: Oracle, path: str | os.PathLike[str], run: dict[str, Any]) -> None:

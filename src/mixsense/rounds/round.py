@@ -232,7 +232,16 @@ def knows_groups(oracle: Any) -> TypeGuard[GroupedOracle]:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands; given to the progress hook after every call of the oracle."""
+    """Where a run stands; given to the progress hook after every call of the oracle.
+
+    Examples
+    --------
+    >>> import mixsense as ms
+    >>> seen, pair = [], ms.random_pair(20, 2, gap=3.0, seed=1)
+    >>> r = ms.recover(ms.SimulatedOracle(pair, 0.0), 20, sigma=0.0, gamma=0.0, seed=2, progress=seen.append)
+    >>> seen[-1].asked == r.queries, seen[-1].max_queries
+    (True, None)
+    """
 
     label: str
     """What the current round is for."""

@@ -43,6 +43,16 @@ class Question:
     sparse : bool
         The method asks queries with few entries that are not 0: these alone are stored, and are all that `to_dict` and
         the command line give.
+
+    Examples
+    --------
+    >>> import mixsense as ms, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = ms.create_study(f"{folder.name}/tea.db", "tea", n=2, sigma=1.0, features=["strength", "milk"], seed=1)
+    >>> question = study.ask()
+    >>> list(question.to_dict()["x"]), question.x.shape
+    (['strength', 'milk'], (2,))
+    >>> study.close(); folder.cleanup()
     """
 
     id: str

@@ -168,6 +168,16 @@ def load_study(url: str | PathLike[str], name: str) -> Study:
         The database; see `create_study`.
     name : str
         Name of the study.
+
+    Examples
+    --------
+    >>> import mixsense as ms, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ms.create_study(f"{folder.name}/tea.db", "tea", n=3, sigma=1.0, seed=1).close()
+    >>> study = ms.load_study(f"{folder.name}/tea.db", "tea")
+    >>> study.progress().state
+    'asking'
+    >>> study.close(); folder.cleanup()
     """
     database = _opened(url)
     return Study(database, checked_name(name))

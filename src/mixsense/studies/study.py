@@ -42,6 +42,17 @@ class Study:
     """A method that runs as its answers come. Made by `create_study` and `load_study`.
 
     It may be used by several threads; other processes load the same study.
+
+    Examples
+    --------
+    >>> import mixsense as ms, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = ms.create_study(f"{folder.name}/tea.db", "tea", n=3, sigma=1.0, seed=1)
+    >>> for question in study.ask_many(5):
+    ...     _ = study.tell(question.id, float(question.x[0]))
+    >>> study.progress().answered
+    5
+    >>> study.close(); folder.cleanup()
     """
 
     def __init__(self, database: Database, name: str) -> None:
