@@ -43,7 +43,7 @@ def main() -> None:
             except Misuse as error:
                 _leave(ExitCode.WRONG_INPUT, _misused(error))
             except Abort:  # a question of ours was not answered
-                _leave(ExitCode.FAILED, "stopped: nothing was changed")
+                _leave(ExitCode.FAILED, "stopped, nothing was changed: where nobody can be asked, give --yes")
         except InvalidInput as error:
             # Of a method that goes wrong on its way, answers may have been asked.
             _leave(ExitCode.FAILED if error.data.get("record") else ExitCode.WRONG_INPUT, error)

@@ -112,5 +112,6 @@ def _number(path: Path, where: str, name: str, cell: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"{path}, {where}, column {shown(name)}: {shown(cell, tuning.LONGEST_CELL)} is no number; leave it out "
-            "with --columns, or give one column of 0 and 1 for each of its levels"
+            "with --columns, or give one column of 0 and 1 for each of its levels; if it says who answered, give it as "
+            "--group"
         ) from None

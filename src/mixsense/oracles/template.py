@@ -184,7 +184,7 @@ class Answer:
     >>> Answer("score").read(b'{"scores": [1]}')
     Traceback (most recent call last):
     ...
-    mixsense.errors.OracleError: the answer {"scores": [1]} has no 'score'; it has scores: give the path of the number
+    mixsense.errors.OracleError: the answer {"scores": [1]} has no 'score'; it has scores: give its path (--answer)
     """
 
     def __init__(self, path: str, show: Callable[[Any, int], str] = one_line) -> None:
@@ -249,7 +249,7 @@ class Answer:
                     raise KeyError(step)
                 node = node[step]
             except (KeyError, IndexError, TypeError):
-                message = f"the answer {text} has no {step!r}{self._content(node)}: give the path of the number"
+                message = f"the answer {text} has no {step!r}{self._content(node)}: give its path (--answer)"
                 raise OracleError(message, reply=text) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):

@@ -141,7 +141,7 @@ class Rating:
             steps = f" in steps of {self.step:g}" if self.step else ""
             raise InvalidInput(
                 f"an answer is {shown(float(y[off][0]))}, and the rating goes from {self.low:g} to {self.high:g}{steps}"
-                ": give the range and the step that the answers have"
+                ": give one of these, or another range and step if the answers have others"
             )
 
     def to_dict(self) -> dict[str, Any]:
