@@ -53,7 +53,7 @@ def test_a_study_stores_only_what_is_not_0_and_finds_what_recover_finds(study, o
     r = ms.run_study(study, oracle(), workers=1, batch=40)
     same = ms.recover(oracle(), **GIVEN)
     assert r.status == "certified"
-    assert np.array_equal(r.vectors, same.vectors)
+    assert ms.match_error(r.vectors, same.vectors) <= 1e-12  # a row alone is summed in another order than among many
     assert ms.match_error(r.vectors, pair()) <= 1e-8
     rows, size = stored_bytes(study)
     entries = sum(asked.vectors.nnz for asked in study.record())
@@ -63,7 +63,10 @@ def test_a_study_stores_only_what_is_not_0_and_finds_what_recover_finds(study, o
 
 
 def test_a_sparse_question_is_a_whole_vector_and_shows_only_what_is_not_0(study):
-    question = study.ask()
+    oracle, question = ms.SimulatedOracle(pair(), 0.0, seed=2), study.ask()
+    while np.count_nonzero(question.x) == N:  # how many models: one query is of all positions
+        study.tell(question.id, oracle(question.x[None], 1).item())
+        question = study.ask()
     assert question.sparse
     assert question.x.shape == (N,)
     shown = json.loads(json.dumps(question.to_dict()))["x"]

@@ -38,16 +38,16 @@ def without_noise(n: int, k: int, shares: Weights) -> dict[str, int]:
     Examples
     --------
     >>> without_noise(100, 5, (0.5, 0.5))
-    {'coloring': 405, 'polynomial': 43, 'steps': 135}
+    {'coloring': 408, 'polynomial': 43, 'steps': 143}
     """
     L, least = len(shares), min(shares)
     heard_all = sum(1 / (i * least) for i in range(1, L + 1)) / L if L > 1 else 1.0
     once = math.ceil(heard_all * L) if L > 1 else 1  # answers until a query has shown all values, on average
     rows = rows_to_begin(n, k)
     return {
-        "coloring": _layers(design_for(L, least), L * k, 3),
+        "coloring": _layers(design_for(L, least), L * k, 3) + once,
         "polynomial": math.ceil(2 * k * once * math.sqrt(2)),
-        STEPS: math.ceil(MORE_STEPS * min(rows, n) / least) + once,
+        STEPS: math.ceil(MORE_STEPS * min(rows, n) / least) + once + tuning.PLAIN_PER_MODEL * L,
     }
 
 

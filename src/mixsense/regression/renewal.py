@@ -60,6 +60,9 @@ def renew(
     fits[L] = _several(old, L, fewer or one, data, expected, rng, new_starts, others)
     fits[L][0] = extended(fits[L][0], data, expected)
     score = {L: fits[L][0].score, 1: _score_of_one(one, fits[L][0], data, expected)}
+    if new_starts and one.lapses and not fits[L][0].lapses and score[L] < score[1] - tuning.SEVERAL_ESTABLISHED:
+        fits[L] = _beyond_lapses(fits[L], one, data, expected, rng, new_starts)
+        score[L] = fits[L][0].score
     if expected.alike and expected.free_sigma and L == 2 and score[2] < score[1] + tuning.SEVERAL_ESTABLISHED:
         fits[2], score[2] = _with_split(fits[2], score, one, data, expected)
     if L == 2 and expected.alike and expected.models is None and not one.lapses and not answers_often(fits[2][0]):
@@ -110,6 +113,20 @@ def _several(
         fitted(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
     ]
     return _distinct(found, sigma)
+
+
+def _beyond_lapses(
+    fits: list[Fit], one: Fit, data: Data, expected: Expected, rng: np.random.Generator, number: int
+) -> list[Fit]:
+    """Add fits from starts that do not see what is far from the one model: far answers lead all others astray."""
+    law, L, scale = data._replace(scale=one.scale), fits[0].L, one.scale
+    if not isinstance(scale, Lapses):
+        return fits
+    near = scale.lapsed(data.y, data.X @ one.beta.T, one.noise)[:, 0] < 0.5
+    sigma, weights = expected.sigma, expected.shares(L)
+    starts = _starts(L, one, data.rows(np.flatnonzero(near)), sigma, weights, rng, number, tuning.REFINED_STARTS)
+    found = [fitted(start, sigma, weights, expected.rate, route, law, expected) for start, route in starts]
+    return _distinct([*fits, *found], sigma)
 
 
 def _with_split(

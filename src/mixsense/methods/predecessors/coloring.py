@@ -93,12 +93,15 @@ def _without_noise(problem: Problem, rng: np.random.Generator, bins: int | None,
 
 def _whole(problem: Problem, code: triples.Ratio) -> Method[Whole]:
     """Ask one query of all positions until as many different answers were seen as models are given."""
+    from scipy.sparse import csr_array
+
+    row = csr_array(code.signatures[:1])  # as all others, which are mostly 0
     told = problem.models if isinstance(problem.models, int) else None
     share = 1 / MOST_MODELS if told is None else smallest_share(problem, told)
     most, answers, values = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta), np.empty(0), np.empty(0)
     while len(values) < (told or math.inf) and len(answers) < most:
         times = most if told is None else min(told - len(values), most - len(answers))
-        asked = yield Round(code.signatures[:1], times, label="how many models: one query of all positions")
+        asked = yield Round(row, times, label="how many models: one query of all positions")
         answers = np.concatenate([answers, asked.answers])
         tolerance = EQUAL * float(np.abs(answers).max())
         values = triples.distinct(answers, tolerance)
