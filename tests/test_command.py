@@ -306,7 +306,7 @@ def test_close_ends_the_program(code, tmp_path):
         "input(); sys.exit('bad ' + os.environ['MODEL_KEY'])",
         "print('x' * 112 + json.loads(input())['token'], flush=True); input()",
         "input(); print(os.environ['MODEL_KEY'], flush=True, end=''); time.sleep(60)",
-        "input(); print(1); print(os.environ['MODEL_KEY'], flush=True); input()",
+        "input(); print('1\\n' + os.environ['MODEL_KEY'], flush=True); input()",  # in one piece: else it may come later
         "input(); print(json.dumps({os.environ['MODEL_KEY']: 1}), flush=True); input()",
     ],
 )
