@@ -550,3 +550,13 @@ def test_a_result_never_replaces_the_answers(tmp_path):
     (tmp_path / "b.json").write_text('{"mixsense_record": 1, "run": {}}\n')
     done = mixsense("recover", "--simulate", *SMALL, "--out", "b.json", cwd=tmp_path)
     assert (done.returncode, "b.json holds answers" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_record_of_fractions_is_refused_before_anything_is_asked(tmp_path):
+    simulated = ("recover", "--simulate", "--n", "20", "--k", "2", "--sigma", "0", "--method", "polynomial")
+    done = mixsense(*simulated, "--record", "r.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "needs fractions: leave --record out, or give --option design=steps" in done.stderr
+    assert not list(tmp_path.iterdir())
+    done = mixsense(*simulated, "--option", "design=steps", "--record", "r.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

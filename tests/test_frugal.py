@@ -190,6 +190,15 @@ def test_same_seed_same_result_to_the_last_bit():
     assert first.to_json() == second.to_json()
 
 
+def test_few_answers_say_how_seldom_a_further_model_may_answer():
+    pair = ms.random_pair(20, 2, gap=3.0, seed=1)
+    for models in ("auto", 2):
+        r = ms.recover(simulated(pair, 1, sigma=0.0), 20, sigma=0.0, gamma=0.0, models=models, seed=2)
+        share = 100 * (1 - 0.05 ** (1 / r.queries))  # of η = 5 %: (1 − share)^N = η
+        told = f"less than {share:.2g} % of the answers may not have been heard"
+        assert (told in r.summary()) == (models == "auto")
+
+
 def test_gamma_or_a_budget_is_needed():
     with pytest.raises(ms.InvalidInput, match="give the precision, or the number of answers"):
         ms.recover(simulated(np.ones((2, 3)), 1), 3, gamma=None)

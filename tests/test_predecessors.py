@@ -447,3 +447,17 @@ def test_an_oracle_that_stops_being_exact_is_told_so():
 
     with pytest.raises(ms.ModelError, match="the oracle answers with floats"):
         ms.recover(Tired(), 10, k=1, sigma=0.0, method="polynomial", seed=0)
+
+
+def test_coloring_with_one_model_that_was_asked_for_is_single():
+    vectors = sparse(2, 60, 3, seed=1)[:1]
+    r = recover(vectors, method="coloring", k=3, models=1)
+    assert r.status == "single"
+    assert ms.match_error(r.vectors, vectors) < 1e-9
+
+
+@pytest.mark.parametrize("given", [{"method": "lattice", "step": 1.0}, {"method": "polynomial", "design": "steps"}])
+def test_no_rows_at_all_are_refused(given):
+    sigma = 0.3 if "step" in given else 0.0
+    with pytest.raises(ms.InvalidInput, match="m is 0"):
+        recover(on_grid(2, 60, 3, seed=1), sigma, k=3, m=0, **given)

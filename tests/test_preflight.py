@@ -15,6 +15,11 @@ from mixsense.oracles.line_tests import SIGNIFICANCE, alike_by_caller
 from mixsense.oracles.preflight import CALLERS, LOOKS, PLACES, VISITS, Preflight, cost, preflight
 
 
+def test_the_block_of_a_stored_preflight_is_kept():
+    assert Preflight.from_dict(Preflight((), 7, block=5).to_dict()) == Preflight((), 7, block=5)
+    assert Preflight.from_dict({"requests": 7, "verdicts": []}).block == 1  # of an older version
+
+
 def look(behave, scale=None, **options):
     # One request at a time: the order, and so each random number, is always the same.
     with Service(behave) as service, ms.HTTPOracle(service.url, concurrency=1, **options) as oracle:

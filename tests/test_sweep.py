@@ -407,6 +407,14 @@ def test_a_failed_run_is_a_cell_too():
     assert commonest_failure(frame[frame.max_queries == 1000]) is None
 
 
+def test_a_sweep_of_failures_says_where_and_ends_with_1(tmp_path):
+    (tmp_path / "mylab.py").write_text("def lost(problem, rng):\n    int('x')\n    yield\n")
+    (tmp_path / "grid.toml").write_text("n = 5\nk = 1\ngap = 5.0\nmethod = 'mylab:lost'\nseeds = 2\n")
+    done = mixsense("grid.toml", "--quiet", "--jobs", "1", cwd=tmp_path)
+    assert (done.returncode, "2 cells, 2 failed" in done.stdout) == (1, True), done.stderr
+    assert "ValueError: invalid literal for int() with base 10: 'x' (mylab.py, line 2)" in done.stdout
+
+
 def test_a_worker_with_another_version_is_refused():
     with pytest.raises(ms.InvalidInput, match=r"the sweep started with 0\.0\.1: install the same there"):
         run_cell(read_grid(TINY).cells[0], "0.0.1")

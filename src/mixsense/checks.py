@@ -7,6 +7,7 @@ import importlib.util
 import math
 import operator
 import os
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -179,7 +180,7 @@ def one_line(text: Any, most: int = 500) -> str:
 
 
 def raised_at(error: BaseException) -> str:
-    """Return the file and the line that an error came from.
+    """Return the file and the line that an error came from, in the file of the user that it passed through.
 
     Examples
     --------
@@ -187,12 +188,13 @@ def raised_at(error: BaseException) -> str:
     ... except ValueError as error: raised_at(error)
     '<doctest mixsense.checks.raised_at[0]>, line 1'
     """
-    trace = error.__traceback__
-    if trace is None:
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    theirs = [frame for frame in frames if not frame[0].startswith(os.path.dirname(__file__))]
+    if not frames:
         return "nowhere"
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{visible(os.path.basename(trace.tb_frame.f_code.co_filename))}, line {trace.tb_lineno}"
+    file = theirs[0][0] if theirs else frames[-1][0]  # what is called from there, such as NumPy, is not theirs
+    line = [number for name, number in frames if name == file][-1]
+    return f"{visible(os.path.basename(file))}, line {line}"
 
 
 def is_unicode(text: str) -> bool:

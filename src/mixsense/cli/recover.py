@@ -102,13 +102,14 @@ def recover_command(
     check_file(out)
     check_picture(plot)
     check_apart(out=out, plot=plot, record=record)
-    if record is not None and "exact" in entry.needs and problem.get("design") != "steps":
+    fractions = "exact" in entry.needs and problem.get("design") != "steps"
+    if record is not None and fractions:
         raise InvalidInput(
             f"--record keeps floats, and --method {entry.name} needs fractions: leave --record out, or give --option "
             "design=steps, which does with floats"
         )
     simulation: dict[str, Any] = {"n": n, "k": k, "gap": gap, "sigma": sigma, "seed": seed, "exact": entry.exact}
-    simulation |= {"models": problem["models"], "weights": problem["weights"], "fractions": "exact" in entry.needs}
+    simulation |= {"models": problem["models"], "weights": problem["weights"], "fractions": fractions}
     simulation["scale"] = problem.get("scale")
     with chosen.opened(**(simulation if simulate else {})) as asked:
         kept = _recorded(asked, record, chosen, gap, problem)

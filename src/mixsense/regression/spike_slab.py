@@ -85,7 +85,7 @@ def marginal(score: Array, information: Array, prior: Prior) -> Posterior:
     >>> marginal(np.array([0.5, 40.0]), np.array([4.0, 4.0]), Prior((100.0,), (-3.0,))).inclusion.round(3)
     array([0.003, 1.   ])
     """
-    sizes = np.array(prior.variances).reshape(-1, *np.ones(score.ndim, dtype=int))
+    sizes = np.array(prior.variances).reshape(-1, *[1] * score.ndim)
     v = 1 / (information + 1 / sizes)
     nats = np.array(prior.log_odds).reshape(sizes.shape) + 0.5 * np.log(v / sizes) + 0.5 * v * score**2
     weights = np.exp(nats - np.maximum(nats.max(axis=0) - tuning.LARGEST_NATS, 0.0))
@@ -129,25 +129,29 @@ def joint(
     """
     mean, Gm = start.copy(), G @ start
     inclusion, square = np.zeros(len(b)), np.zeros(len(b))
-    # Of each coefficient: its place, information and score, and of each slab the variance and log odds at score 0.
+    # Of each coefficient: its place, information and score, up to where no slab is beyond `LARGEST_NATS`, and of each
+    # slab the variance and log odds at score 0.
     diagonal = np.diag(G)
     v = 1 / (diagonal[:, None] + 1 / np.array(prior.variances))
     odds = np.array(prior.log_odds) + 0.5 * np.log(v / np.array(prior.variances))
     if sure is not None and sure.any():
         v[sure], odds[sure] = 1 / np.maximum(diagonal[sure, None], 1e-300), 100.0  # beyond all doubt
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
-    places = [place for place in zip(range(len(b)), diagonal.tolist(), b.tolist(), slabs, strict=True) if place[1] > 0]
+    safe = (tuning.LARGEST_NATS - odds.max(axis=1)) / v.max(axis=1)  # of half a squared score
+    each_place = zip(range(len(b)), diagonal.tolist(), b.tolist(), safe.tolist(), slabs, strict=True)
+    places = [place for place in each_place if place[1] > 0]
     current = places
     for _ in range(sweeps):
         move = 0.0
-        for j, g, linear, each in current:
+        for j, g, linear, most, each in current:
             old = float(mean[j])
             r = linear - float(Gm[j]) + g * old
             half, total, first, second = 0.5 * r * r, 1.0, 0.0, 0.0
-            nats = [log_odds + variance * half for variance, log_odds in each]
-            over = max(0.0, max(nats) - tuning.LARGEST_NATS)
-            for (variance, _), n in zip(each, nats, strict=True):
-                w = math.exp(n - over)
+            over = 0.0
+            if half > most:
+                over = max(0.0, max(slab[1] + slab[0] * half for slab in each) - tuning.LARGEST_NATS)
+            for variance, log_odds in each:
+                w = math.exp(log_odds + variance * half - over)
                 total += w
                 first += w * variance
                 second += w * variance * variance

@@ -98,7 +98,8 @@ def _whole(problem: Problem, code: triples.Ratio) -> Method[Whole]:
     row = csr_array(code.signatures[:1])  # as all others, which are mostly 0
     told = problem.models if isinstance(problem.models, int) else None
     share = 1 / MOST_MODELS if told is None else smallest_share(problem, told)
-    most, answers, values = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta), np.empty(0), np.empty(0)
+    most = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta) if share < 1 else 1
+    answers = values = np.empty(0)
     while len(values) < (told or math.inf) and len(answers) < most:
         times = most if told is None else min(told - len(values), most - len(answers))
         asked = yield Round(row, times, label="how many models: one query of all positions")
