@@ -524,23 +524,23 @@ def test_what_cannot_be_drawn_is_refused(tiny):
 # What is done stays done
 
 
-def test_160_cells_killed_five_times(tmp_path):
-    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=40))
+def test_320_cells_killed_five_times(tmp_path):
+    (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=80))
     out, moments = tmp_path / "grid.sqlite", random.Random(1)
     for _ in range(5):
         with started("grid.toml", "--quiet", cwd=tmp_path) as process:
-            wait_for(out, moments.randint(0, 6), process)
+            wait_for(out, moments.randint(0, 2), process)
             time.sleep(moments.uniform(0, 0.05))
             process.kill()
             assert process.wait() == -signal.SIGKILL
     kept = count(out)
-    assert 5 <= kept < 160
+    assert 5 <= kept < 320  # some 60, and room for a machine on which the one who kills is late
     done = mixsense("grid.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert f"160 of 160 cells, {kept} reused" in done.stderr
+    assert f"320 of 320 cells, {kept} reused" in done.stderr
     frame = ms.read_sweep(out)
-    assert len(frame) == len(frame[["k", "gap", "seed"]].drop_duplicates()) == 160
-    equal(frame, ms.sweep({**TINY, "seeds": 40}, jobs=1))
+    assert len(frame) == len(frame[["k", "gap", "seed"]].drop_duplicates()) == 320
+    equal(frame, ms.sweep({**TINY, "seeds": 80}, jobs=1))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["grid.sqlite", "grid.toml"]
 
 
