@@ -1,24 +1,26 @@
-"""Where a certificate holds, and what is said where it would not: the table of docs/trust.md.
+"""Where a certificate holds, and what is said where it would not: the tables of docs/trust.md.
 
     python benchmarks/trust.py [--runs 20] [--rows drift,sigmoid] [--section outside] [--n 4 12] [--seeds 20000]
-                               [--jobs 2] [--store runs.jsonl] [--markdown docs/trust.md]
+                               [--jobs 2] [--store docs/trust.csv] [--markdown docs/trust.md]
 
 A run is wrong if its status is certified or single and the true error, that of the level included, exceeds γ. The
 right reason is a failed check that speaks of what is wrong in this world; inside the model each failed check is a false
-alarm. Settings were chosen on seeds below 10,000; the table shows seeds from 20,000 on. All rows get their first run,
-then their second: with --store each is kept in a file as it ends, and the same command goes on where it was.
+alarm. All rows get their first run, then their second: with --store each is kept in a file as it ends, and the same
+command goes on where it was. The tables show every run of the file, whichever seeds this command has run.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import csv
 import os
 import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
@@ -28,54 +30,123 @@ import numpy as np  # noqa: E402
 import worlds_inside  # noqa: E402, F401  # registers its worlds
 import worlds_people  # noqa: E402, F401
 from pages import put_table  # noqa: E402
-from worlds import WORLDS, Setting  # noqa: E402
+from worlds import WORLDS, Setting, World  # noqa: E402
+
+COLUMNS = ("world", "n", "certified", "wrong", "uncertain with the right reason", "answers, median", "intervals cover")
 
 
-def one_run(task: tuple[str, Setting, int]) -> dict[str, Any]:
-    """Run one case; returns what is counted."""
+@dataclass(frozen=True)
+class Run:
+    """What is counted of one run; a line of the store."""
+
+    world: str
+    n: str
+    seed: int
+    status: str
+    answers: int
+    error: float
+    wrong: bool
+    right: bool
+    """Uncertain, and a failed check speaks of what is wrong in this world."""
+    failed: str
+    """Names of the failed checks, joined by semicolons."""
+    inside: int
+    """True coefficients, not zero, that lie in their intervals, of how many; none where nothing is promised."""
+    true: int
+    seconds: float
+    """Of the processor."""
+
+    @property
+    def row(self) -> tuple[str, str]:
+        """Its line of the table."""
+        return self.world, self.n
+
+    @property
+    def promised(self) -> bool:
+        """Whether it ended with a promise about its error."""
+        return self.status in ("certified", "single")
+
+
+def one_run(task: tuple[str, Setting, int]) -> Run:
+    """Run one case."""
     name, setting, seed = task
     here = WORLDS[name]
     case = here.make(setting, np.random.default_rng([seed, 31]))
+    begun = time.process_time()
     r = case.recover([seed, 32])
+    seconds = time.process_time() - begun
     failed = [check["name"] for check in r.diagnostics.get("checks", []) if check["failed"]]
     error = case.error(r)
     promised = r.status in ("certified", "single")
-    return {
-        "status": r.status,
-        "wrong": promised and error > case.options["gamma"],
-        "failed": failed,
-        "right": r.status == "uncertain" and any(name in here.reasons for name in failed),
-        "answers": r.queries,
-        "error": error,
-        "covered": case.covered(r) if promised else (0, 0),
-        "warnings": r.diagnostics.get("warnings", []),
-        "seed": seed,
-        "world": name,
-        "n": str(setting),
-    }
+    inside, true = case.covered(r) if promised else (0, 0)
+    return Run(
+        world=name,
+        n=str(setting),
+        seed=seed,
+        status=r.status,
+        answers=r.queries,
+        error=float(f"{error:.4g}"),
+        wrong=bool(promised and error > case.options["gamma"]),
+        right=r.status == "uncertain" and any(name in here.reasons for name in failed),
+        failed=";".join(failed),
+        inside=inside,
+        true=true,
+        seconds=round(seconds, 2),
+    )
 
 
-def stored(path: Path | None) -> dict[tuple[str, str, int], dict[str, Any]]:
-    """Return the runs that a file has, by their row and seed."""
-    text = path.read_text() if path and path.exists() else ""
-    runs = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]  # a torn last line is run again
-    return {(run["world"], run["n"], run["seed"]): run for run in runs}
+def stored(path: Path) -> list[Run]:
+    """Return the runs that a file has."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]  # a torn last line is run again
+    path.write_text(whole, encoding="utf-8")
+    read = {"int": int, "float": float, "bool": "True".__eq__, "str": str}
+    return [
+        Run(**{each.name: read[str(each.type)](line[each.name]) for each in fields(Run)})
+        for line in csv.DictReader(whole.splitlines())
+    ]
 
 
-def line(name: str, setting: Setting, found: list[dict[str, Any]]) -> str:
-    """Return the row of the table for the runs of one world."""
-    runs = len(found)
+def keep(path: Path, run: Run) -> None:
+    """Add a run to a file."""
+    new = not path.exists() or not path.stat().st_size
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [each.name for each in fields(Run)], lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(asdict(run))
 
-    def count(what: str) -> str:
-        return f"{sum(bool(each[what]) for each in found)} of {runs}"
 
-    kept = sum(each["status"] in ("certified", "single") for each in found)
-    uncertain = sum(each["status"] == "uncertain" for each in found)
-    reason = count("right") if WORLDS[name].reasons else f"{uncertain} of {runs} uncertain"
-    answers = int(np.median([each["answers"] for each in found]))
-    inside, total = np.sum([each["covered"] for each in found], axis=0)
-    cover = f"{inside / total:.1%} of {total}" if total and WORLDS[name].section == "inside" else ""
-    return f"| {name} | {setting} | {kept} of {runs} | {count('wrong')} | {reason} | {answers} | {cover} |"
+def counts(found: list[Run], section: str) -> str:
+    """Return the numbers of some runs, as they end a line of the table."""
+    uncertain = sum(each.status == "uncertain" for each in found)
+    outside = [each for each in found if WORLDS[each.world].reasons]
+    reason = (
+        f"{sum(each.right for each in outside)} of {len(outside)}"
+        if outside
+        else f"{uncertain} of {len(found)} uncertain"
+    )
+    kept, wrong = sum(each.promised for each in found), sum(each.wrong for each in found)
+    inside, true = sum(each.inside for each in found), sum(each.true for each in found)
+    cover = f"{inside / true:.1%} of {true}" if true and section == "inside" else ""
+    answers = int(np.median([each.answers for each in found]))
+    return f"{kept} of {len(found)} | {wrong} of {len(found)} | {reason} | {answers} | {cover}"
+
+
+def table(found: Iterable[Run], section: str) -> str:
+    """Return the table of one section, a line for each world and size, and one for all."""
+    rows = defaultdict(list)
+    for run in found:
+        if WORLDS[run.world].section == section:
+            rows[run.row].append(run)
+    order = [row for each in WORLDS.values() for setting in each.settings if (row := (each.name, str(setting))) in rows]
+    lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
+    lines += [f"| {' | '.join(row)} | {counts(rows[row], section)} |" for row in order]
+    if order:
+        lines.append(f"| **all** | | {counts([run for row in order for run in rows[row]], section)} |")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -88,51 +159,40 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--verbose", action="store_true", help="list every run, not the wrong ones alone")
     parser.add_argument("--store", type=Path, help="keep the runs in this file, and do not repeat those that it has")
-    parser.add_argument("--markdown", type=Path, help="put the table between the markers of its section of this page")
+    parser.add_argument(
+        "--markdown", type=Path, help="put the tables between the markers of their sections of this page"
+    )
     args = parser.parse_args()
     wanted = [part for part in args.rows.split(",") if part]
-    chosen = [
-        (each, setting)
-        for each in WORLDS.values()
-        for setting in each.settings
-        if (not wanted or any(part in each.name for part in wanted))
-        and args.section in (None, each.section)
-        and (not args.n or setting.n in args.n)
-    ]
-    found = stored(args.store)
-    rounds = range(args.seeds, args.seeds + args.runs)
+
+    def chosen(each: World, setting: Setting) -> bool:
+        return (
+            (not wanted or any(part in each.name for part in wanted))
+            and args.section in (None, each.section)
+            and (not args.n or setting.n in args.n)
+        )
+
+    found = stored(args.store) if args.store else []
+    had = {(*run.row, run.seed) for run in found}
     tasks = [
         (each.name, setting, seed)
-        for seed in rounds
-        for each, setting in chosen
-        if (each.name, str(setting), seed) not in found
+        for seed in range(args.seeds, args.seeds + args.runs)
+        for each in WORLDS.values()
+        for setting in each.settings
+        if chosen(each, setting) and (each.name, str(setting), seed) not in had
     ]
-    with ProcessPoolExecutor(args.jobs) as pool, args.store.open("a") if args.store else nullcontext() as kept:
+    with ProcessPoolExecutor(args.jobs) as pool:
         for done, run in enumerate(pool.map(one_run, tasks), 1):
-            found[run["world"], run["n"], run["seed"]] = run
-            if kept is not None:
-                print(json.dumps(run, default=float), file=kept, flush=True)
-            if run["wrong"] or args.verbose or done % 100 == 0:
+            found.append(run)
+            if args.store:
+                keep(args.store, run)
+            if run.wrong or args.verbose or done % 100 == 0:
                 print(f"{done} of {len(tasks)}", run, file=sys.stderr, flush=True)
-    columns = (
-        "world",
-        "n",
-        "certified",
-        "wrong",
-        "uncertain with the right reason",
-        "answers, median",
-        "intervals cover",
-    )
-    head = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
-    tables: dict[str, list[str]] = {}
-    for each, setting in chosen:
-        runs = [found[each.name, str(setting), seed] for seed in rounds if (each.name, str(setting), seed) in found]
-        tables.setdefault(each.section, [head]).append(line(each.name, setting, runs))
-    for lines in tables.values():
-        print("\n".join(lines))
-    if args.markdown:
-        for section, lines in tables.items():
-            put_table(args.markdown, section, "\n".join(lines))
+    for section in ("inside", "outside"):
+        text = table(found, section)
+        print(text)
+        if args.markdown:
+            put_table(args.markdown, section, text)
     return 0
 
 
