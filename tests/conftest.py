@@ -9,6 +9,10 @@ import pytest
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+# Hundreds of programs are started from here: what is compiled once is not compiled again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A shell that runs the tests in the background ignores SIGINT, and what is started from here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

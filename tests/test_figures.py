@@ -45,9 +45,9 @@ def made(tmp_path_factory):
 
 
 def test_data_do_not_depend_on_workers_or_on_the_choice_of_figures(made, tmp_path):
-    for only in ([6, 1], [2, 3, 4, 5, 7, 8]):
+    for only in ([6, 1], [4]):
         make_figures(tmp_path, only=only, scale="tiny", jobs=2)
-    for number in NUMBERS:
+    for number in (1, 4, 6):
         for ending in ("csv", "svg", "png", "json"):
             name = f"fig{number}.{ending}"
             assert (tmp_path / name).read_bytes() == (made / name).read_bytes(), name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from scipy.stats import binom
+from math import ceil
+
+from scipy.special import bdtr, bdtrik  # scipy.stats has them by better names, and takes a second to import
 
 from mixsense.problem import Weights
 
@@ -46,10 +48,10 @@ def people_of_each_kind(queries: int, per_person: int, shares: Weights) -> int:
     (361, 37)
     """
     fail = MAY_FAIL / len(shares)
-    wanted = [-(-int(binom.ppf(fail, queries, share)) // per_person) for share in shares]
+    wanted = [-(-ceil(bdtrik(fail, queries, share)) // per_person) for share in shares]
 
     def enough(count: int) -> bool:
-        return all(binom.cdf(m - 1, count, share) <= fail for m, share in zip(wanted, shares, strict=True))
+        return all(m == 0 or bdtr(m - 1, count, share) <= fail for m, share in zip(wanted, shares, strict=True))
 
     low = people(queries, per_person)
     if enough(low):
