@@ -395,7 +395,7 @@ def settings(rng):
         n, k, sigma = round(n), round(k), 10 ** rng.uniform(-2, 2)
         if n <= 200 and k <= n / 4 and gamma < 0.45 * gap:
             planned = costs.frugal(n, k, gap, gamma)
-            if planned <= 500:
+            if planned <= 800:
                 yield n, k, sigma, gap * sigma, gamma * sigma, planned
 
 
