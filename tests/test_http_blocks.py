@@ -14,7 +14,8 @@ import pytest
 import mixsense as ms
 from http_service import Service, raw_server
 from mixsense.cli.main import main
-from mixsense.oracles.preflight import AUTO_BLOCK, preflight
+from mixsense.oracles.preflight import preflight
+from mixsense.oracles.preflight.tuning import AUTO_BLOCK
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ import pytest
 
 import mixsense as ms
 from http_service import MODELS, Service, two_models
-from mixsense.oracles.line_tests import SIGNIFICANCE, alike_by_caller
-from mixsense.oracles.preflight import CALLERS, LOOKS, PLACES, VISITS, Preflight, cost, preflight
+from mixsense.oracles.preflight import Preflight, cost, preflight
+from mixsense.oracles.preflight.line_tests import alike_by_caller
+from mixsense.oracles.preflight.tuning import CALLERS, LOOKS, PLACES, SIGNIFICANCE, VISITS
 
 
 def test_the_block_of_a_stored_preflight_is_kept():

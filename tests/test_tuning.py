@@ -17,6 +17,7 @@ FOLDERS = [
     SOURCE / "methods" / "frugal",
     SOURCE / "methods" / "frugal" / "model_checks",
     SOURCE / "methods" / "predecessors",
+    SOURCE / "oracles" / "preflight",
 ]
 ORIGINS = ("Derived: ", "Swept: ", "Taste: ", "A numerical guard", "An approximation")
 # Signs, halves, powers and moments of formulas; limits that keep exponentials in range, block sizes, percent.

@@ -23,7 +23,7 @@ from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.problem import AUTO
 
 if TYPE_CHECKING:
-    from mixsense.oracles.preflight_report import Preflight
+    from mixsense.oracles.preflight.report import Preflight
     from mixsense.recovery import Recovery
     from mixsense.studies.study import Study
 

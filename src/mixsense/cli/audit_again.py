@@ -28,7 +28,7 @@ def unused_name(db: str, name: str) -> str:
 
 def tell_resumed(study: Study, silent: bool) -> None:
     """Say what is there already; that nothing will be asked is said in any case: a green light in CI would be old."""
-    from mixsense.oracles.preflight_report import Preflight
+    from mixsense.oracles.preflight.report import Preflight
 
     now = study.progress()
     if not silent:

@@ -8,22 +8,16 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array
-
-STOPS = np.array([0.0, 1 / 3, 2 / 3, 1.0])
-"""Where the points are on a line."""
-BENDS = np.array([[1.0, -1.0, -1.0, 1.0], [-1.0, 3.0, -3.0, 1.0]])
-"""The second and the third difference over the stops: both are 0 for a line, the third for a parabola too."""
-SIGNIFICANCE = 0.001
-"""A check speaks of a problem only if chance would show the same less often than this."""
-MISFIT = 1.0
-"""Logarithm of how much worse straight lines may fit than as many values at each stop, mean over the lines: below
-0.5 ± 0.1 for all mixtures of two lines that were simulated, shares from 1:1 to 9:1, Gaussian or Laplace noise; of three
-to six lines, 1 mixture of 216 was above 1, with noise 0.02 gap, and one line with a share of 90 %."""
-PERMUTATIONS, MORE_PERMUTATIONS = 1999, 4999
-"""How often answers are permuted for the p-value of a spread, of all groups and within callers (taste: p-values of a
-third of `SIGNIFICANCE` can be told)."""
-FLAT = 1e-3
-"""A bend of a line by less than this share of the answers' range does not matter."""
+from mixsense.oracles.preflight.tuning import (
+    BENDS,
+    FIRST_LINES,
+    MORE_PERMUTATIONS,
+    PERMUTATIONS,
+    REFITS,
+    SIGNIFICANCE,
+    STEPS,
+    STOPS,
+)
 
 
 def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, float]:
@@ -32,7 +26,7 @@ def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, fl
 
     def tested(y: Array, bend: Array, error: float) -> tuple[Array, Array]:
         C = y @ bend  # (lines, passes)
-        return C.mean(axis=1), C.var(axis=1, ddof=1) / C.shape[1] + error + 1e-300
+        return C.mean(axis=1), C.var(axis=1, ddof=1) / C.shape[1] + (bend**2).sum() * error + 1e-300
 
     def fisher(mean: Array, variance: Array) -> float:  # bends of any sign
         each = 2 * special.stdtr(lines.shape[1] - 1, -np.abs(mean) / np.sqrt(variance))
@@ -44,18 +38,18 @@ def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, fl
     freedom = (lines.shape[1] - 1) * len(lines) / 2
     square = (lines - (lines.min() + lines.max()) / 2) ** 2
     square_error = 4 * blur * float(np.mean(square))
-    mean, variance = tested(lines, BENDS[0], 4 * blur)
+    mean, variance = tested(lines, BENDS[0], blur)
     side = together(mean, variance)
     p_values = (
         fisher(mean, variance),
-        fisher(*tested(lines, BENDS[1], 20 * blur)),
-        fisher(*tested(square, BENDS[1], 20 * square_error)),
+        fisher(*tested(lines, BENDS[1], blur)),
+        fisher(*tested(square, BENDS[1], square_error)),
         2 * min(side, 1 - side),
-        together(*tested(square, BENDS[0], 4 * square_error)),  # the parabola is open above, unless something clips
+        together(*tested(square, BENDS[0], square_error)),  # the parabola is open above, unless something clips
     )
-    seen = special.stdtrit(freedom, 1 - SIGNIFICANCE / 10) * math.sqrt(variance.sum()) / len(mean)
+    seen = special.stdtrit(freedom, 1 - SIGNIFICANCE / (2 * len(p_values))) * math.sqrt(variance.sum()) / len(mean)
     # The middle of a parabola with second difference C over these stops is 9/16 C off its chord: take C / 2.
-    return min(1.0, 5 * min(p_values)), float(np.abs(mean).max() / 2 / scale), float(seen / 2 / scale)
+    return min(1.0, len(p_values) * min(p_values)), float(np.abs(mean).max() / 2 / scale), float(seen / 2 / scale)
 
 
 def misfit(lines: Array, blur: float) -> float:
@@ -90,14 +84,14 @@ def _about_lines(y: Array, count: int) -> float:
     slope = (y.ravel()[j] - y.ravel()[i]) / (t[j] - t[i])
     error = (y.ravel() - y.ravel()[i, None] - slope[:, None] * (t - t[i, None])) ** 2  # (pairs, answers)
     near = np.sort(error, axis=1)[:, : y.size // 3].sum(axis=1)
-    first = np.argsort(near)[:48]  # one of the lines has many answers beside it; the others may have few
+    first = np.argsort(near)[:FIRST_LINES]  # one of the lines has many answers beside it; the others may have few
     cost = np.array([np.minimum(error[a], error).sum(axis=1) for a in first])
     a, b = np.unravel_index(int(cost.argmin()), cost.shape)
     chosen = [int(first[a]), int(b)]
     while len(chosen) < count:
         chosen.append(int(np.minimum(error[chosen].min(axis=0), error).sum(axis=1).argmin()))
     errors, best = error[chosen], float(error[chosen].min(axis=0).sum())
-    for _ in range(5):
+    for _ in range(REFITS):
         own = errors.argmin(axis=0)
         parts = [own == line for line in range(count)]
         if not all(_spans(t[part]) for part in parts):
@@ -165,8 +159,7 @@ def alike_by_caller(answers: Array, rng: np.random.Generator) -> float:
 
 def decimal_step(y: Array) -> float:
     """Return the step of rounded answers, such as 1 or 0.01; 0 if they are not rounded."""
-    for digits in range(5):
-        scaled = y * 10.0**digits
-        if np.all(np.abs(scaled - np.round(scaled)) < 1e-6):
-            return 10.0**-digits
+    for step in STEPS:
+        if np.all(np.abs(y / step - np.round(y / step)) < 1e-6):
+            return step
     return 0.0

@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.oracles.preflight.tuning import MOST_STEPS
 from mixsense.rounds import TOO_MANY_AT_AN_END
 from mixsense.scales.scale import Scale
-
-MOST_STEPS = 21
-"""Whole numbers with at most this many values look like ratings. Taste: from −10 to 10."""
 
 
 class OnTheLine(NamedTuple):

@@ -1,4 +1,4 @@
-"""A look at an oracle before it is asked: whether it is constant, cached, sticky, or not linear over the box.
+"""The questions of a preflight, and what is said of the answers.
 
 Each check holds for an oracle that answers with one of several linear models at random, plus noise: the mean of its
 answers is then linear in the query, although no single answer is.
@@ -18,12 +18,8 @@ from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.kinds import features_of
 from mixsense.features.units import Units
 from mixsense.oracles.abilities import Callers
-from mixsense.oracles.answer_scales import OnTheLine, looks_like, on_the_line, straighten
-from mixsense.oracles.line_tests import (
-    FLAT,
-    MISFIT,
-    SIGNIFICANCE,
-    STOPS,
+from mixsense.oracles.preflight.answer_scales import OnTheLine, looks_like, on_the_line, straighten
+from mixsense.oracles.preflight.line_tests import (
     alike_by_caller,
     bend_test,
     decimal_step,
@@ -32,30 +28,30 @@ from mixsense.oracles.line_tests import (
     unequal_levels,
     unequal_spreads,
 )
-from mixsense.oracles.preflight_report import NOTE, OK, PROBLEM, Preflight, Verdict
+from mixsense.oracles.preflight.report import NOTE, OK, PROBLEM, Preflight, Verdict
+from mixsense.oracles.preflight.tuning import (
+    AUTO_BLOCK,
+    CALLERS,
+    DEFAULT_RANGE,
+    DEPENDENCE,
+    FLAT,
+    INNER,
+    JITTER,
+    JUMP,
+    LINES,
+    LOOKS,
+    MISFIT,
+    PASSES,
+    PLACES,
+    REPEATS,
+    SIGNIFICANCE,
+    STOPS,
+    VISITS,
+)
 from mixsense.problem import AUTO
 from mixsense.rounds import TOO_MANY_AT_AN_END, Oracle, checked_answers
 from mixsense.scales import scale_of
 from mixsense.scales.scale import Scale
-
-__all__ = ["Preflight", "Verdict", "cost", "preflight"]
-
-REPEATS = 12
-"""How often one query is asked, and how many queries right beside it; three times as many where that leaves a doubt."""
-LINES, PASSES = 8, 8
-"""Lines through the box, and how often each of the points on a line is asked."""
-PLACES, CALLERS, LOOKS, VISITS = 2, 4, 3, 6
-"""Where stickiness is looked for, with how many callers at each place for a look, how often, and what each asks: of
-two models d apart 60 of 60 simulated are seen with shares 70/30, d = 2 σ, 57 with 90/10, 5 σ; by 4 visits 49, 41."""
-JITTER = 1e-3
-"""Repeated queries on a line differ by this share of the box, so that no cache answers them."""
-DEPENDENCE = 0.05
-"""Below this p-value the answers are taken to depend on the inputs."""
-AUTO_BLOCK = 8
-"""Questions for one caller of a sticky service, where nobody says how many. Taste: eight answers label each other well
-at a gap of the noise, and the shares are known by the number of callers."""
-DEFAULT_RANGE = 2.0
-"""Without a box, each input runs from minus this number to plus this number."""
 
 
 def cost(oracle: Oracle) -> int:
@@ -175,7 +171,7 @@ class _Look:
         every = np.concatenate([again, beside, lines.ravel()])
         scale = float(np.ptp(every))
         quantum = decimal_step(every)
-        random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > 20 * FLAT * scale
+        random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > JUMP * scale
         seen = on_the_line(lines, self.scale, quantum)
         constant, spread_p = self.constant(seen.values)
         if not constant:
@@ -188,7 +184,7 @@ class _Look:
 
     def beside(self) -> tuple[Array, Array]:
         """Ask one query again and again, then queries on a tiny line beside it."""
-        z = self.rng.uniform(-0.7, 0.7, self.n)
+        z = self.rng.uniform(-INNER, INNER, self.n)
         step = JITTER * self.rng.choice([-1.0, 1.0], self.n) * self.real
         again, beside = np.empty(0), np.empty(0)
         for stage in (1, 2):  # once more, and longer, if the first look leaves it open
