@@ -130,6 +130,16 @@ def test_a_check_says_what_differs(world, says):
     assert re.search(says, found[world].what), found[world].what
 
 
+@pytest.mark.parametrize(("far", "fails"), [(1, False), (3, True)])
+def test_one_answer_that_is_far_is_no_tail_and_three_are(far, fails):
+    def spoil(X, means, model, noise, rng):
+        return means, model, np.where(np.arange(N) < far, 1.8, noise)  # six times the noise
+
+    for seed in range(3):
+        made = {check.name: check for check in checks(*answers(seed, spoil))}
+        assert made["tails"].failed == fails
+
+
 def test_what_the_user_gave_is_checked():
     few = answers(3, lambda X, means, model, noise, rng: (means, (rng.random(N) < 0.25) * 1, noise))
     assert "shares" in [check.name for check in failed(checks(*few, free_weights=False))]

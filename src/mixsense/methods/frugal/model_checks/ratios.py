@@ -15,18 +15,21 @@ from mixsense.regression.tuning import LEAST_SHARE_IN_FIT
 def tails(view: View) -> float:
     """Return how much better a noise with a wider part explains the answers, in nats.
 
-    The models stay where they are; σ, and the share of the wider part, are fitted.
+    The models stay where they are; σ, and the share of the wider part, are fitted. The farthest answer is left out:
+    one alone is no tail, and moves no model.
     """
-    plain = _with_tails(view, 1.0, 0.0)
-    return max(_with_tails(view, width, tuning.TAIL_START) for width in tuning.TAIL_WIDTHS) - plain
+    near = np.delete(view.z, np.abs(view.z).min(axis=1).argmax(), axis=0)
+    density = view.weights / view.sigma
+    plain = _with_tails(near, density, 1.0, 0.0)
+    return max(_with_tails(near, density, width, tuning.TAIL_START) for width in tuning.TAIL_WIDTHS) - plain
 
 
-def _with_tails(view: View, width: float, share: float) -> float:
+def _with_tails(z: Array, density: Array, width: float, share: float) -> float:
     """Fit σ and the share of the answers whose noise is `width` times as large; returns the log-likelihood."""
-    z, s, loglik = view.z, 1.0, -math.inf
+    s, loglik = 1.0, -math.inf
     for _ in range(tuning.TAIL_STEPS):
         narrow, wide = (
-            part * np.exp(-0.5 * (z / scale) ** 2) / scale * view.weights / view.sigma
+            part * np.exp(-0.5 * (z / scale) ** 2) / scale * density
             for part, scale in ((1 - share, s), (share, width * s))
         )
         total = (narrow + wide).sum(axis=1, keepdims=True) + 1e-300
