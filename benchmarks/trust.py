@@ -100,8 +100,9 @@ def stored(path: Path) -> list[Run]:
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]  # a torn last line is run again
-    path.write_text(whole, encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:  # a torn last line is run again
+        path.write_text(whole, encoding="utf-8")
     read = {"int": int, "float": float, "bool": "True".__eq__, "str": str}
     return [
         Run(**{each.name: read[str(each.type)](line[each.name]) for each in fields(Run)})

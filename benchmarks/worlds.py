@@ -199,7 +199,7 @@ def three_models(setting: Setting, rng: np.random.Generator) -> Case:
 
 # Outside: answers that are not the linear value.
 
-BENDS = ("link", "bend", "squares", "interactions", "ends", "rounding")
+BENDS = ("link", "levels", "bend", "squares", "interactions", "ends", "rounding")
 
 
 @world("clipped at ±2, then noise", "outside", *BENDS)

@@ -140,6 +140,18 @@ def test_one_answer_that_is_far_is_no_tail_and_three_are(far, fails):
         assert made["tails"].failed == fails
 
 
+def test_levels_between_which_a_feature_decides_are_answers_that_level_off():
+    X, y = answers(1, lambda X, means, model, noise, rng: np.clip(20 * X @ MODELS[0], -2, 2) + noise)
+    levels = np.zeros_like(MODELS)
+    levels[:, 0] = 2, -2
+    made = {check.name: check for check in checks(X, y, start=levels)}
+    assert made["levels"].failed
+    assert "gate" not in made
+    assert made["levels"].what == "the answers stay at 2 levels, and x0 has a say in which: they level off"
+    assert 'check "levels" failed' in (text := warning([made["levels"]]))
+    assert "shrink the box" in text
+
+
 def test_what_the_user_gave_is_checked():
     few = answers(3, lambda X, means, model, noise, rng: (means, (rng.random(N) < 0.25) * 1, noise))
     assert "shares" in [check.name for check in failed(checks(*few, free_weights=False))]

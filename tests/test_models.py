@@ -84,7 +84,7 @@ def test_two_values_that_depend_on_the_query_are_not_two_constants():
 
     r = ms.recover(oracle, 4, gamma=0.3, box=[(-1, 1)] * 4, intercept=True, seed=1)
     assert r.status == "uncertain"
-    assert 'check "gate" failed' in r.diagnostics["warnings"][0]
+    assert 'check "levels" failed' in r.diagnostics["warnings"][0]
 
 
 def test_three_models_are_doubted_where_two_answer():

@@ -103,6 +103,8 @@ def check_model(
     if not quiet:
         tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
         tested["repeats"] = pair_test(given, drawn, *_same_query(data))
+    if level and "gate" in tested and _constant(fit):
+        tested["levels"] = tested.pop("gate")  # a rule that routes between constants looks like this, too
     found = [
         Check(name, test.statistic, test.p_value, level_of(N), _what(name, test.which, place, level, names))
         for name, test in tested.items()
@@ -111,6 +113,11 @@ def check_model(
     if data.scale is None and data.group is None and not quiet:
         found += _ratios(given, data.y, fit, place, level)
     return found
+
+
+def _constant(fit: Fit) -> bool:
+    """Say whether no model depends on a feature, as far as their errors tell; the first column is the level."""
+    return bool((np.abs(fit.beta[:, 1:]) <= tuning.PARALLEL_ERRORS * fit.stderr[:, 1:]).all())
 
 
 def level_of(N: int) -> float:
@@ -205,8 +212,10 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
         return f"respondents who share a model differ in what {names[columns[which] - level]} means to them"
     if name == "order in a group":
         return f"the answers of a respondent {('rise or fall', 'shrink or grow')[which]} from the first to the last"
-    if name == "gate":
+    if name in ("gate", "levels"):
         of = names[columns[which % len(columns)] - level]
+        if name == "levels":
+            return f"the answers stay at {len(place.effects)} levels, and {of} has a say in which: they level off"
         if which >= (len(place.effects) - 1) * len(columns):  # `View.surpluses`: lapses come last
             return f"how many answers fit no model depends on {of}"
         return f"which model answers depends on {of}: a routing rule"
