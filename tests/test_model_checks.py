@@ -147,7 +147,7 @@ def test_levels_between_which_a_feature_decides_are_answers_that_level_off():
     made = {check.name: check for check in checks(X, y, start=levels)}
     assert made["levels"].failed
     assert "gate" not in made
-    assert made["levels"].what == "the answers stay at 2 levels, and x0 has a say in which: they level off"
+    assert made["levels"].what == "the answers are at 2 levels, x0 has a say in which: they level off, or are classes"
     assert 'check "levels" failed' in (text := warning([made["levels"]]))
     assert "shrink the box" in text
 

@@ -215,7 +215,8 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
     if name in ("gate", "levels"):
         of = names[columns[which % len(columns)] - level]
         if name == "levels":
-            return f"the answers stay at {len(place.effects)} levels, and {of} has a say in which: they level off"
+            L = len(place.effects)
+            return f"the answers are at {L} levels, {of} has a say in which: they level off, or are classes"
         if which >= (len(place.effects) - 1) * len(columns):  # `View.surpluses`: lapses come last
             return f"how many answers fit no model depends on {of}"
         return f"which model answers depends on {of}: a routing rule"
