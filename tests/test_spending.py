@@ -114,3 +114,23 @@ def test_a_budget_ends_on_the_union_of_the_supports():
     assert (np.array(asked) ** 2).sum(axis=1).mean() <= 2 * 60 * 1.02
     assert r.status == "budget"
     assert r.error_bound >= ms.match_error(r.vectors, pair)
+
+
+BOX = {"box": [(-1, 1)] * 5, "intercept": True}
+
+
+@pytest.mark.parametrize("answers", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "given",
+    [{}, BOX, {"box": BOX["box"]}, BOX | {"models": 3}, BOX | {"scale": ms.Rating(1, 7)}, {"block": 2}],
+    ids=["no box", "level", "box", "three", "ratings", "blocks"],
+)
+def test_a_budget_of_a_few_answers_is_spent_without_a_word(answers, given):
+    hidden = ms.SimulatedOracle(ms.random_pair(5, 2, gap=5.0, seed=1), seed=2, block=given.get("block", 1))
+
+    def rated(X, repeats):
+        return np.clip(np.round(4 + hidden(X, repeats)), 1, 7)
+
+    r = ms.recover(rated if "scale" in given else hidden, 5, max_queries=answers, seed=3, **given)
+    assert (r.status, r.queries) == ("budget", answers)
+    assert r.summary()

@@ -134,6 +134,8 @@ def _with_split(
 ) -> tuple[list[Fit], float]:
     """Add the pair whose models differ in one column only, if that explains more than the pairs so far."""
     data = data._replace(scale=one.scale)
+    if not float(np.ptp(data.values - data.X @ one.beta[0])) > 0:  # of one or two answers nothing is left to explain
+        return fits, score[2]
     split = split_of_one(data, one)
     evidence = evidence_of(split, len(data.y), _loglik(one.beta, _spread(one, data), np.ones(1), data))
     if score[1] + evidence <= score[2]:
@@ -168,8 +170,8 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
     others = [best_em]  # with a noise of each model, or with lapses, fewer may be enough
     if expected.free_sigma and not isinstance(best_em.sigma, np.ndarray):
         others.append(climbed(best_em.beta, np.full(L - 1, best_em.sigma), *at, data, expected, 1, few))
-    if not best_em.has_lapses:
-        law = data._replace(scale=Lapses(tuning.LAPSES_TRIED[1], float(np.ptp(data.values)), data.scale))
+    if not best_em.has_lapses and (width := float(np.ptp(data.values))) > 0:
+        law = data._replace(scale=Lapses(tuning.LAPSES_TRIED[1], width, data.scale))
         sigma = best_em.sigma * tuning.NARROWER_WITH_LAPSES[1] if expected.free_sigma else best_em.sigma
         others.append(climbed(best_em.beta, sigma, *at, law, expected, 1, few))
     return max((em for em in others if em.lapses <= tuning.MANY_LAPSES), key=lambda em: em.score, default=best_em)
