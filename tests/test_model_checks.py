@@ -147,9 +147,27 @@ def test_levels_between_which_a_feature_decides_are_answers_that_level_off():
     made = {check.name: check for check in checks(X, y, start=levels)}
     assert made["levels"].failed
     assert "gate" not in made
-    assert made["levels"].what == "the answers are at 2 levels, x0 has a say in which: they level off, or are classes"
+    assert (
+        made["levels"].what
+        == "the answers are at 2 levels, and x0 has a say in which: they level off, or a rule routes"
+    )
     assert 'check "levels" failed' in (text := warning([made["levels"]]))
     assert "shrink the box" in text
+    found = fit(X, y, levels, SIGMA, np.ones(2) / 2, 0.6, 0.6)
+    rated = check_model(Data(X, np.round(y), scale=ms.Rating(-3, 3)), found, True, True, level=True)
+    assert "levels" not in [check.name for check in rated]  # it is known that they may level off
+
+
+def test_lapses_that_depend_on_a_feature_are_no_levels():
+    def spoil(X, means, model, noise, rng):
+        return np.where((rng.random(N) < 0.2) & (X[:, 1] > 0), rng.uniform(-9, 9, N), 2.0 + noise)
+
+    X, y = answers(4, spoil)
+    scale = Lapses(0.1, float(np.ptp(y)), None)
+    found = finish(climb(Data(X, y, scale=scale), np.eye(1, 6) * 2, SIGMA, np.ones(1), 0.5, 0.5, free_sigma=True), "")
+    made = {check.name: check for check in check_model(Data(X, y), found, True, True, level=True)}
+    assert made["gate"].failed
+    assert made["gate"].what == "how many answers fit no model depends on x0"
 
 
 def test_what_the_user_gave_is_checked():

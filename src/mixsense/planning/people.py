@@ -48,7 +48,7 @@ def people_of_each_kind(queries: int, per_person: int, shares: Weights) -> int:
     (361, 37)
     """
     fail = MAY_FAIL / len(shares)
-    wanted = [-(-ceil(bdtrik(fail, queries, share)) // per_person) for share in shares]
+    wanted = [-(-ceil(bdtrik(fail, queries, share) - 1e-9) // per_person) for share in shares]
 
     def enough(count: int) -> bool:
         return all(m == 0 or bdtr(m - 1, count, share) <= fail for m, share in zip(wanted, shares, strict=True))

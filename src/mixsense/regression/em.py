@@ -56,7 +56,8 @@ class EM:
         self.data, self.here, self.beta = data, data, beta.copy()
         self.N, self.n, self.L = data.N, data.X.shape[1], len(beta)
         size = math.sqrt(float(np.average(data.values**2, weights=data.counts)))
-        self.least_sigma = max(least_sigma, tuning.LEAST_RELATIVE_SIGMA * size, 1e-100)
+        least = 1e-70  # of zeros alone: its fourth power is a number, too
+        self.least_sigma = max(least_sigma, tuning.LEAST_RELATIVE_SIGMA * size, least)
         self.weights = weights if self.L > 1 else np.ones(1)
         self.sigma, self.rate = self._at_least(sigma), rate
         self.slab, self.shares = self._typical_square(beta), EVEN

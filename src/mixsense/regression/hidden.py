@@ -126,7 +126,7 @@ def hidden_difference(
     X, c = data.X, data.X.shape[1]
     R = data.values - X @ model
     own = np.ones(len(R)) if beside is None else beside.own
-    spread2 = float(np.average(R * R, weights=own))
+    spread2 = max(float(np.average(R * R, weights=own)), (1e-6 * noise) ** 2)
     columns = np.arange(c)
     if c > tuning.HIDDEN_COLUMNS:  # those whose squares go with the squares of the residuals are excluded last
         columns = np.argsort(-second_moments(X, data.values, model, 2)[0], kind="stable")[: tuning.HIDDEN_COLUMNS]

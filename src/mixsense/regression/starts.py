@@ -192,7 +192,7 @@ def largest_eigenvalue(A: Array, counts: Array) -> float:
     """Return the largest eigenvalue of AᵀA, each row as often as it counts, by power iteration, with some slack."""
     v: Array = np.random.default_rng(0).standard_normal((A.shape[1],))
     for _ in range(tuning.POWER_STEPS):
-        v = (counts * (A @ (v / np.linalg.norm(v)))) @ A
+        v = (counts * (A @ (v / max(float(np.linalg.norm(v)), 1e-300)))) @ A
     return tuning.EIGENVALUE_SLACK * float(np.linalg.norm(v)) + 1e-300
 
 

@@ -55,6 +55,7 @@ def _found(fit: Fit, a: int, draws: int, rng: np.random.Generator) -> Array:
 
 def _draws(b: Array, V: Array, largest: float, draws: int, rng: np.random.Generator) -> list[Array]:
     """Draw coefficients from their posterior given estimates b with variances V, by Gibbs sampling."""
+    V = np.maximum(V, 1e-24 * largest**2 + 1e-200)  # what is known exactly is known to twelve digits
     noise = math.sqrt(float(np.median(V)))
     octaves = max(1, math.ceil(math.log2(max(largest, noise) / noise)) + 1)
     slab = max(largest, noise) ** 2 / 4.0 ** np.arange(octaves)  # variances

@@ -8,8 +8,8 @@ REPEATS = 12
 """How often one query is asked, and how many queries right beside it; three times as many where that leaves a doubt.
 Taste: of two models with equal shares both answer, but once in 2,048 times."""
 INNER = 0.7
-"""How far from the middle that query may be, of half of each range. Taste: nothing is clipped there that is not
-everywhere."""
+"""How far from the middle that query may be, of half of each range. Taste: less is clipped there than at
+the ends."""
 LINES = 8
 """Lines through the box. Taste: with `PASSES` 256 answers, as many as a small recovery takes."""
 PASSES = 8

@@ -103,8 +103,9 @@ def check_model(
     if not quiet:
         tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
         tested["repeats"] = pair_test(given, drawn, *_same_query(data))
-    if level and "gate" in tested and _constant(fit):
-        tested["levels"] = tested.pop("gate")  # a rule that routes between constants looks like this, too
+    gate = tested.get("gate")
+    if gate is not None and level and data.scale is None and _levels(fit, gate.which // max(len(place.columns), 1)):
+        tested["levels"] = tested.pop("gate")
     found = [
         Check(name, test.statistic, test.p_value, level_of(N), _what(name, test.which, place, level, names))
         for name, test in tested.items()
@@ -115,9 +116,13 @@ def check_model(
     return found
 
 
-def _constant(fit: Fit) -> bool:
-    """Say whether no model depends on a feature, as far as their errors tell; the first column is the level."""
-    return bool((np.abs(fit.beta[:, 1:]) <= tuning.PARALLEL_ERRORS * fit.stderr[:, 1:]).all())
+def _levels(fit: Fit, which: int) -> bool:
+    """Say whether several models are levels, as far as their errors tell, and it is one of them that a feature chooses.
+
+    The first column is the level. After all models but the last come the lapses, in `View.surpluses`.
+    """
+    slopes, errors = np.abs(fit.beta[:, 1:]), fit.stderr[:, 1:]
+    return which < fit.L - 1 and bool((slopes <= tuning.PARALLEL_ERRORS * errors).all())
 
 
 def level_of(N: int) -> float:
@@ -216,7 +221,7 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
         of = names[columns[which % len(columns)] - level]
         if name == "levels":
             L = len(place.effects)
-            return f"the answers are at {L} levels, {of} has a say in which: they level off, or are classes"
+            return f"the answers are at {L} levels, and {of} has a say in which: they level off, or a rule routes"
         if which >= (len(place.effects) - 1) * len(columns):  # `View.surpluses`: lapses come last
             return f"how many answers fit no model depends on {of}"
         return f"which model answers depends on {of}: a routing rule"

@@ -16,20 +16,22 @@ def tails(view: View) -> float:
     """Return how much better a noise with a wider part explains the answers, in nats.
 
     The models stay where they are; σ, and the share of the wider part, are fitted. The farthest answer is left out:
-    one alone is no tail, and moves no model.
+    one alone is no tail.
     """
+    if len(view.z) < 2:
+        return 0.0
     near = np.delete(view.z, np.abs(view.z).min(axis=1).argmax(), axis=0)
-    density = view.weights / view.sigma
-    plain = _with_tails(near, density, 1.0, 0.0)
-    return max(_with_tails(near, density, width, tuning.TAIL_START) for width in tuning.TAIL_WIDTHS) - plain
+    height = view.weights / view.sigma
+    plain = _with_tails(near, height, 1.0, 0.0)
+    return max(_with_tails(near, height, width, tuning.TAIL_START) for width in tuning.TAIL_WIDTHS) - plain
 
 
-def _with_tails(z: Array, density: Array, width: float, share: float) -> float:
+def _with_tails(z: Array, height: Array, width: float, share: float) -> float:
     """Fit σ and the share of the answers whose noise is `width` times as large; returns the log-likelihood."""
     s, loglik = 1.0, -math.inf
     for _ in range(tuning.TAIL_STEPS):
         narrow, wide = (
-            part * np.exp(-0.5 * (z / scale) ** 2) / scale * density
+            part * np.exp(-0.5 * (z / scale) ** 2) / scale * height
             for part, scale in ((1 - share, s), (share, width * s))
         )
         total = (narrow + wide).sum(axis=1, keepdims=True) + 1e-300
@@ -60,6 +62,8 @@ def link(
     """
     low, high = float(y.min()), float(y.max())
     middle, half = (low + high) / 2, (high - low) / 2
+    if not half > 0:  # all answers are equal
+        return 0.0, 0.0
     widths = [half * part for part in tuning.LINK_WIDTHS]
     straight, *bent = (
         _with_link(X, y, beta, weights, sigma, estimated, middle, width) for width in (math.inf, *widths)

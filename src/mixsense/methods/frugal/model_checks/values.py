@@ -20,6 +20,7 @@ def rounding_step(y: Array) -> float:
     1.0
     """
     gaps = np.diff(np.unique(y))
+    gaps = gaps[gaps > 1e-12 * float(np.ptp(y))]  # less is what floats make of equal answers
     if len(gaps) < tuning.LEAST_GAPS:
         return 0.0
     steps = gaps / gaps.min()

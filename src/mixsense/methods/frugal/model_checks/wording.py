@@ -22,7 +22,7 @@ REMEDIES = {
     "drift of the coefficients": _DRIFT,
     "order in a group": "ask fewer queries of each respondent",
     "linked": _BLOCK,
-    "levels": f"{_RATING}, or shrink the box",
+    "levels": "shrink the box; if a rule routes between constants, ask each side of it by itself",
     "gate": "the model is chosen by the query: ask each side of the rule by itself",
     "repeats": "the model is chosen by the query, or answers are cached: ask new queries, or another way of asking",
     "rounding": _RATING,
