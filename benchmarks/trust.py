@@ -18,7 +18,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -96,18 +96,24 @@ def one_run(task: tuple[str, Setting, int]) -> Run:
 
 
 def stored(path: Path) -> list[Run]:
-    """Return the runs that a file has."""
+    """Return the runs that a file has; a torn last line, and worlds that are no more, are left out."""
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
-    if whole != text:  # a torn last line is run again
-        path.write_text(whole, encoding="utf-8")
     read = {"int": int, "float": float, "bool": "True".__eq__, "str": str}
     return [
         Run(**{each.name: read[str(each.type)](line[each.name]) for each in fields(Run)})
         for line in csv.DictReader(whole.splitlines())
+        if line["world"] in WORLDS
     ]
+
+
+def drop_torn_line(path: Path) -> None:
+    """Cut a last line off that was not written to its end: it is run again."""
+    if path.exists():
+        with path.open("r+b") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def keep(path: Path, run: Run) -> None:
@@ -164,6 +170,8 @@ def main() -> int:
         "--markdown", type=Path, help="put the tables between the markers of their sections of this page"
     )
     args = parser.parse_args()
+    if args.markdown and not args.store:
+        parser.error("--markdown shows all runs of a file: give --store, too")
     wanted = [part for part in args.rows.split(",") if part]
 
     def chosen(each: World, setting: Setting) -> bool:
@@ -173,26 +181,28 @@ def main() -> int:
             and (not args.n or setting.n in args.n)
         )
 
-    found = stored(args.store) if args.store else []
-    had = {(*run.row, run.seed) for run in found}
+    if args.store:
+        drop_torn_line(args.store)
+    found = {(*run.row, run.seed): run for run in stored(args.store)} if args.store else {}
     tasks = [
         (each.name, setting, seed)
         for seed in range(args.seeds, args.seeds + args.runs)
         for each in WORLDS.values()
         for setting in each.settings
-        if chosen(each, setting) and (each.name, str(setting), seed) not in had
+        if chosen(each, setting) and (each.name, str(setting), seed) not in found
     ]
     with ProcessPoolExecutor(args.jobs) as pool:
-        for done, run in enumerate(pool.map(one_run, tasks), 1):
-            found.append(run)
+        for done, each in enumerate(as_completed([pool.submit(one_run, task) for task in tasks]), 1):
+            run = each.result()
+            found[*run.row, run.seed] = run
             if args.store:
                 keep(args.store, run)
             if run.wrong or args.verbose or done % 100 == 0:
                 print(f"{done} of {len(tasks)}", run, file=sys.stderr, flush=True)
     for section in ("inside", "outside"):
-        text = table(found, section)
+        text = table(found.values(), section)
         print(text)
-        if args.markdown:
+        if args.markdown and args.section in (None, section):
             put_table(args.markdown, section, text)
     return 0
 
