@@ -420,3 +420,8 @@ def test_lapses_that_come_together_are_a_drift():
         found = check_model(Data(X, spoilt), finish(em, "test"), True, True, level=True)
         (drift,) = (check for check in found if check.name == "drift of the shares")
         assert drift.failed is drifts
+
+
+def test_answers_that_differ_by_a_float_s_last_digit_are_equal():
+    y = np.array([2.0, np.nextafter(2.0, 3.0), -2.0, np.nextafter(-2.0, 0.0), 1.0])
+    assert rounding_step(y) == pytest.approx(1.0)
