@@ -32,6 +32,7 @@ def main() -> int:
             [*package, "demo", "--out", DOCS / "demo.png"],
             [*package, "fit", FILE, *"--answer tuned --models 2 --intercept --plot".split(), DOCS / "tone.png"],
             [sys.executable, Path(__file__).parent / "ranks.py", "--runs", "150", "--out", DOCS / "ranks.png"],
+            [sys.executable, Path(__file__).parent / "trust_picture.py", DOCS / "trust.png"],
             [*package, "figures", "--out", DOCS / "figures"],
         ):
             done = subprocess.run(command, check=False)

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
+from test_generated import check_same
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from trust import one_run, stored, table  # noqa: E402
+from trust_picture import draw  # noqa: E402
 from worlds import WORLDS  # noqa: E402
 
 PAGE, RUNS = ROOT / "docs" / "trust.md", stored(ROOT / "docs" / "trust.csv")
@@ -20,6 +23,11 @@ REMEDY = "run python benchmarks/trust.py --store docs/trust.csv --markdown docs/
 @pytest.mark.parametrize("section", ["inside", "outside"])
 def test_the_page_has_the_table_of_the_runs(section):
     assert f"<!-- {section} -->\n{table(RUNS, section)}\n<!-- end -->" in PAGE.read_text(encoding="utf-8"), REMEDY
+
+
+def test_the_picture_is_that_of_the_runs(tmp_path):
+    draw(RUNS, tmp_path / "trust.png")
+    check_same(tmp_path / "trust.png", PAGE.with_name("trust.png"))
 
 
 def test_every_world_is_there():
