@@ -47,6 +47,16 @@ class Data(NamedTuple):
         counts = None if self.counts is None else self.counts[here]
         return self._replace(X=self.X[here], y=self.y[here], zeros=0, group=group, counts=counts)
 
+    def some(self, most: int, rng: np.random.Generator) -> Data:
+        """Return about this many of the answers at the most, drawn at random; those of a group stay together."""
+        if len(self.y) <= most:
+            return self
+        group = np.arange(len(self.y)) if self.group is None else self.group
+        number = int(group.max()) + 1
+        drawn = np.zeros(number, dtype=np.bool_)
+        drawn[rng.permutation(number)[: max(1, most * number // len(self.y))]] = True
+        return self.rows(np.flatnonzero(drawn[group]))
+
     @property
     def values(self) -> Array:
         """The answers as if they were real numbers on the linear scale, (N,): what starts are made of."""

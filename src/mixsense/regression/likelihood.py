@@ -62,7 +62,7 @@ def explain(
     >>> found.residual, found.probability.round(3)
     (array([[0., 6.]]), array([[1., 0.]]))
     """
-    mean = X @ beta.T
+    mean = (beta @ X.T).T  # one model after the other in memory: sums over the models are fast then
     if scale is not None:
         log_p, R, curvature, _ = scale.terms(y, mean, sigma)
         constant = 0.0

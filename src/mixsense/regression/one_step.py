@@ -58,25 +58,28 @@ def one_step(data: Data, fit: Fit, weight: Array | None = None, stage: Index | N
     s, d = label_information(found, fit)
     told = found.probability * np.maximum(found.curvature, 0.0) / np.square(fit.noise)
     F = _found_columns(fit, max(N // tuning.ANSWERS_PER_COLUMN, 1))
-    J = positive_information(X[:, F], found, fit.noise, data.group) if len(F) else np.zeros((0, 0))
+    XF, f = X[:, F], len(F)
+    J = positive_information(XF, found, fit.noise, data.group) if f else np.zeros((0, 0))
+    inverse_of_found, scores = np.linalg.inv(J), (s[:, :, None] * XF[:, None, :]).reshape(N, L * f)
     step, variance, spread = np.zeros((L, n)), np.full((L, n), np.inf), np.full((L, n), np.inf)
     wide = max(1, tuning.CHUNK_OF_COLUMNS // max(N, 1))
-    rest = np.setdiff1d(np.arange(n), F)
-    parts = [(rest[i : i + wide], np.arange(len(F))) for i in range(0, len(rest), wide)]
-    for here, beside in parts + [(F[[i]], np.delete(np.arange(len(F)), i)) for i in range(len(F))]:
-        x, beside_x = X[:, here], X[:, F[beside]]
+    for first in range(0, n, wide):
+        here = np.arange(first, min(first + wide, n))
+        x = X[:, here]
         w = x if weight is None or stage is None else weight[:, here][stage] * x
         tagged = np.maximum((w * x).T @ told, 0.0)
         known = (tagged > 0).all(axis=1)
         tagged[~known] = 1.0
-        among = (np.arange(L)[:, None] * len(F) + beside).ravel()
-        across = np.einsum("iab,ij,ik->jabk", d, w, beside_x, optimize=True).reshape(len(here), L, len(among))
-        A = across @ np.linalg.inv(J[np.ix_(among, among)])  # (j, L, L f)
-        back = np.einsum("iab,ij,ik->jabk", d, x, beside_x, optimize=True).reshape(across.shape)
-        M = np.einsum("iab,ij->jab", d, w * x, optimize=True) - A @ back.transpose(0, 2, 1)
+        across = _informed(d, w, XF)
+        back = across if w is x else _informed(d, x, XF)
+        A = across @ inverse_of_found  # (j, L, L f)
+        for j, own in zip(*np.nonzero(here[:, None] == F), strict=True):  # a column that was found, beside the others
+            beside = np.flatnonzero(np.arange(L * f) % f != own)
+            A[j] = 0.0
+            A[j][:, beside] = across[j][:, beside] @ np.linalg.inv(J[np.ix_(beside, beside)])
+        M = ((w * x).T @ d.reshape(N, L * L)).reshape(-1, L, L) - A @ back.transpose(0, 2, 1)
         inverse = np.linalg.inv(raised((M + M.transpose(0, 2, 1)) / 2, tagged))
-        scores = (s[:, :, None] * beside_x[:, None, :]).reshape(N, len(among))
-        moved = np.einsum("ia,ij->jai", s, w) - A @ scores.T  # (j, L, N), each answer's part in the score of the step
+        moved = w.T[:, None, :] * s.T - A @ scores.T  # (j, L, N), each answer's part in the score of the step
         if data.group is not None:  # the answers of a group are not independent, groups are
             moved = of_groups(moved.reshape(-1, N).T, data.group).T.reshape(*moved.shape[:2], -1)
         meat = moved @ moved.transpose(0, 2, 1)
@@ -84,6 +87,16 @@ def one_step(data: Data, fit: Fit, weight: Array | None = None, stage: Index | N
         spread[:, here] = np.where(known, np.einsum("jab,jbc,jac->aj", inverse, meat, inverse), np.inf)
         variance[:, here] = np.where(known, np.einsum("jaa->aj", inverse), np.inf)
     return OneStep(step, variance, spread / freedom_left(found.probability, fit)[:, None])
+
+
+def _informed(d: Array, w: Array, x: Array) -> Array:
+    """Return Σ w d x over the answers for each column of w, (j, L, L f): one block of columns of x for each model."""
+    L, (j, f) = d.shape[1], (w.shape[1], x.shape[1])
+    found = np.empty((j, L, L, f))
+    for a in range(L):
+        for b in range(a + 1):
+            found[:, a, b] = found[:, b, a] = w.T @ (d[:, a, b, None] * x)
+    return found.reshape(j, L, L * f)
 
 
 def _found_columns(fit: Fit, most: int) -> Index:

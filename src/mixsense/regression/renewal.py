@@ -280,8 +280,9 @@ def _starts(
     if L > 2 and fewer.L == L - 1:
         own = fewer.explained(data).probability.argmax(axis=1)
         seeds += splits(X, y, fewer.beta, own, data.counts)
+    few = data.some(tuning.MOST_ANNEALED_ANSWERS, rng)
     starts, value = anneal(
-        X, y, sigma, weights, rng, number, seeds, t, group=data.group, counts=data.counts, sure=data.sure
+        few.X, few.values, sigma, weights, rng, number, seeds, t, group=few.group, counts=few.counts, sure=few.sure
     )
     chosen = {*np.argsort(-value, kind="stable")[:refined].tolist()} | always
     kept: list[int] = []

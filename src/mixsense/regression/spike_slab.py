@@ -127,43 +127,44 @@ def joint(
     Coordinate ascent of Carbonetto and Stephens (2012), with several slabs. A loop over plain floats: the update of one
     coefficient is too small for arrays.
     """
-    mean, Gm = start.copy(), G @ start
-    inclusion, square = np.zeros(len(b)), np.zeros(len(b))
-    # Of each coefficient: its place, information and score, up to where no slab is beyond `LARGEST_NATS`, and of each
-    # slab the variance and log odds at score 0.
-    diagonal = np.diag(G)
-    v = 1 / (diagonal[:, None] + 1 / np.array(prior.variances))
-    odds = np.array(prior.log_odds) + 0.5 * np.log(v / np.array(prior.variances))
+    # Of each coefficient: its place, information, the score up to where no slab is beyond `LARGEST_NATS`, the variance
+    # and log odds at score 0 of each slab, and what a step changes in all scores.
+    diagonal, sizes = np.diag(G), np.array(prior.variances)
+    v = 1 / (diagonal[:, None] + 1 / sizes)
+    odds = np.array(prior.log_odds) + 0.5 * np.log(v / sizes)
     if sure is not None and sure.any():
         v[sure], odds[sure] = 1 / np.maximum(diagonal[sure, None], 1e-300), 100.0  # beyond all doubt
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
     safe = (tuning.LARGEST_NATS - odds.max(axis=1)) / v.max(axis=1)  # of half a squared score
-    each_place = zip(range(len(b)), diagonal.tolist(), b.tolist(), safe.tolist(), slabs, strict=True)
+    each_place = zip(range(len(b)), diagonal.tolist(), safe.tolist(), slabs, G, strict=True)
     places = [place for place in each_place if place[1] > 0]
+    mean, inclusion, square = start.tolist(), [0.0] * len(b), [0.0] * len(b)
+    left = b - G @ start  # the scores that are left
     current = places
     for _ in range(sweeps):
         move = 0.0
-        for j, g, linear, most, each in current:
-            old = float(mean[j])
-            r = linear - float(Gm[j]) + g * old
-            half, total, first, second = 0.5 * r * r, 1.0, 0.0, 0.0
-            over = 0.0
+        for j, g, most, each, row in current:
+            old = mean[j]
+            r = left.item(j) + g * old
+            half, total, first, second, over = 0.5 * r * r, 1.0, 0.0, 0.0, 0.0
             if half > most:
                 over = max(0.0, max(slab[1] + slab[0] * half for slab in each) - tuning.LARGEST_NATS)
             for variance, log_odds in each:
                 w = math.exp(log_odds + variance * half - over)
                 total += w
-                first += w * variance
-                second += w * variance * variance
+                w *= variance
+                first += w
+                second += w * variance
             inclusion[j], square[j] = 1 - 1 / total, (second * r * r + first) / total
             step = first * r / total - old
-            if step * step * g > 1e-10:
+            moved = step * step * g
+            if moved > 1e-10:
                 mean[j] = old + step
-                Gm += G[j] * step
-                move = max(move, step * step * g)
+                left -= row * step
+                move = max(move, moved)
         if move < tol and current is places:
             break
         # All coefficients and those that matter take turns: the latter move, the others only have to be looked at.
         matters = [place for place in places if inclusion[place[0]] > tuning.LEAST_MATTERING]
         current = matters if move >= tol and current is places else places
-    return Posterior(mean, square, inclusion)
+    return Posterior(np.array(mean), np.array(square), np.array(inclusion))

@@ -173,6 +173,11 @@ MOST_ANNEALED_COLUMNS = 1500
 """The annealing works on at most this many columns: those that the answers or their squares point to.
 Taste: never swept. Its memory and time grow with it."""
 
+MOST_ANNEALED_ANSWERS = 4000
+"""The annealing works on at most about this many answers, drawn at random: it only has to come near the models, which
+all answers are fitted to then. Taste: time; what the second moments and splits point to is computed from all of them.
+"""
+
 # The fits that are alive.
 
 NEW_STARTS = 6

@@ -23,7 +23,12 @@ from mixsense.regression.tuning import HIDDEN_SHARE
 
 
 def error_bound(
-    answers: Answers, candidates: Candidates, setup: Setup, box: Box | None = None, looks: int = 0
+    answers: Answers,
+    candidates: Candidates,
+    setup: Setup,
+    box: Box | None = None,
+    looks: int = 0,
+    beyond: float = math.inf,
 ) -> float:
     """Return a bound on the error of the worst model that holds with probability 1 − η, as the promise says.
 
@@ -35,40 +40,26 @@ def error_bound(
         Where queries stay.
     looks : int
         How often the bound was near γ before: each time it might have been wrong.
+    beyond : float
+        A bound above this is of no use: as soon as a part of it is, that part is returned.
     """
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
     steps = one_step(answers.data, winner, np.array(answers.instruments), answers.stage)
-    # A budget is spent where it tells most, not where what was missed would show: all of the queries have to do then.
-    bound = factor * typical_error(winner, steps if setup.instruments else one_step(answers.data, winner), setup.eta)
-    if setup.promise == TYPICAL:
-        bound *= tuning.TYPICAL_FACTOR
-    else:
+    bound = 0.0
+    if setup.promise != TYPICAL:
         eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks >= tuning.MANY_LOOKS else 1.0)
-        bound = max(bound, bound_for_any(unseen(winner, steps, setup.level), eta, factor))
-    if winner is candidates.several:
-        return max(bound, hidden_in_each(answers, winner, setup, box))
-    return math.hypot(bound, _hidden(answers, candidates, setup, box))  # `doubts` has what a yes or no may hide
-
-
-def _hidden(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> float:
-    """Return how far one model may be from two that differ in a feature that has values in between, or in their levels.
-
-    Two of which one answers seldom show late, and levels that differ by less than some σ look like one level with more
-    noise: no number of answers that anyone has tells them apart. So these are excluded as far as it is affordable:
-    after many answers, they must not be about as probable as one model. The result says what is left.
-    """
-    possible = tuning.AS_PROBABLE
-    equal, seldom = hidden_in_one(answers, candidates, setup, box)
-    beyond = equal.excluded(tuning.HIDDEN_ODDS), seldom.excluded(tuning.HIDDEN_ODDS)
-    doubtful = equal.excluded(possible), seldom.excluded(possible)
-    apart = max(equal.apart(beyond[0].level), seldom.apart(beyond[1].level))
-    return max(
-        beyond[0].inner,
-        (doubtful if answers.N >= tuning.ANSWERS_FOR_SELDOM else beyond)[1].inner,
-        max(found.level for found in beyond) if apart > 2 * tuning.LEVELS_SEEN * candidates.one.sigma else 0.0,
-        *(found.level for found in doubtful),
-    )
+        bound = bound_for_any(unseen(winner, steps, setup.level), eta, factor)
+    if bound > beyond:
+        return bound
+    # A budget is spent where it tells most, not where what was missed would show: all of the queries have to do then.
+    typical = factor * typical_error(winner, steps if setup.instruments else one_step(answers.data, winner), setup.eta)
+    bound = max(bound, typical * (tuning.TYPICAL_FACTOR if setup.promise == TYPICAL else 1.0))
+    if bound > beyond:
+        return bound
+    if winner is candidates.one:  # `doubts` has what one model may hide
+        return bound
+    return max(bound, hidden_in_each(answers, winner, setup, box))
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:

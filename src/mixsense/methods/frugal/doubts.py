@@ -64,13 +64,14 @@ def doubts(
     names : sequence of str, optional
         What the features are called.
     """
-    if box is None or not math.isfinite(bound):
+    if not math.isfinite(bound):
         return Doubts(bound, None)
-    wanted, names = bound if gamma is None else gamma, names or [f"x{j}" for j in range(box.coded.n)]
+    names = names or [f"x{j}" for j in range(answers.X.shape[1])]
     if candidates.winner is candidates.one:
         return _one_or_two(bound, answers, candidates, setup, box, gamma, names)
-    if not alive:
+    if box is None or not alive:
         return Doubts(bound, None)
+    wanted = bound if gamma is None else gamma
     kept = distance_kept(alive, candidates.winner.beta, setup.eta / tuning.RIVALS_SHARE_OF_ETA)
     if not box.coded.either.any():  # every query has values in between: more of them tell
         return Doubts(max(bound, kept), None)
@@ -91,30 +92,50 @@ def _one_or_two(
     answers: Answers,
     candidates: Candidates,
     setup: Setup,
-    box: Box,
+    box: Box | None,
     gamma: float | None,
     names: Sequence[str],
 ) -> Doubts:
-    """Two models that differ in a yes or no look like one with a wider noise, as two with different levels do.
+    """Two models that differ in one feature, or in their levels, may look like one with a wider noise.
 
-    What N answers leave hidden falls like N to the power of −1/4 where the noise is known, or answers are linked, and
-    of about −1/6 where only the shape of the noise tells.
+    Two of which one answers seldom show late, and levels that differ by less than some σ look like one level with more
+    noise: no number of answers that anyone has tells them apart. So these are excluded as far as it is affordable:
+    after many answers, they must not be about as probable as one model. The result says what is left.
+
+    What N answers leave hidden falls like N to the power of −1/4 where the noise is known or seen where the feature is
+    in its middle, or answers are linked, and of about −1/6 where only the shape of the noise tells.
     """
-    either = box.coded.either
-    if not either.any():
-        return Doubts(bound, None)
-    both = hidden_in_one(answers, candidates, setup, box)
-    hidden, apart = max((error := odds.excluded(tuning.HIDDEN_ODDS).feature, odds.apart(error)) for odds in both)
-    with_it = math.hypot(bound, hidden)
-    if not gamma or with_it <= gamma or bound > gamma or hidden > tuning.LEVELS_SEEN * candidates.winner.sigma:
+    both, sigma = hidden_in_one(answers, candidates, setup, box), candidates.one.sigma
+    equal, seldom = both
+    beyond, doubtful = ([odds.excluded(most) for odds in both] for most in (tuning.HIDDEN_ODDS, tuning.AS_PROBABLE))
+    apart = max(equal.apart(beyond[0].level), seldom.apart(beyond[1].level))
+    hidden = max(
+        beyond[0].inner,
+        (doubtful if answers.N >= tuning.ANSWERS_FOR_SELDOM else beyond)[1].inner,
+        max(found.level for found in beyond) if apart > 2 * tuning.LEVELS_SEEN * sigma else 0.0,
+        *(found.level for found in doubtful),
+    )
+    either = np.zeros(0, dtype=np.bool_) if box is None else box.coded.either
+    yes_or_no, of_it = max((found.feature, odds.apart(found.feature)) for found, odds in zip(beyond, both, strict=True))
+    with_it = math.hypot(bound, max(hidden, yes_or_no) if either.any() else hidden)
+    if not gamma or with_it <= gamma or bound > gamma:
         return Doubts(with_it, None)
     power = 6 if setup.free_sigma and answers.data.group is None else 4
-    if (hidden / gamma) ** power < 1 + tuning.FURTHER:  # so many times as many answers would do
-        return Doubts(with_it, None)
-    which = " or ".join(repr(names[j]) for j in np.flatnonzero(either)[: tuning.READINGS_TOLD])
-    text = f"one model explains the answers, and so do two that differ in {which} by less than {apart:.2g}"
-    known = "" if not setup.free_sigma else "give sigma if it is known, or "
-    return Doubts(with_it, f"{text}; {known}{REMEDY}")
+    far = tuning.LEVELS_SEEN * sigma  # what is further away is seen soon
+    if either.any() and yes_or_no <= far and (yes_or_no / gamma) ** power >= 1 + tuning.FURTHER:
+        which = " or ".join(repr(names[j]) for j in np.flatnonzero(either)[: tuning.READINGS_TOLD])
+        text = f"one model explains the answers, and so do two that differ in {which} by less than {of_it:.2g}"
+        known = "" if not setup.free_sigma else "give sigma if it is known, or "
+        return Doubts(with_it, f"{text}; {known}{REMEDY}")
+    times = (beyond[0].inner / gamma) ** 4  # this many times the answers would tell
+    if beyond[0].inner <= far and times >= tuning.FURTHER_FOR_ONE:
+        size = f"{equal.apart(beyond[0].inner):.2g}"
+        text = f"one model explains the answers, and so do two that differ in one feature by less than {size}"
+        more = (
+            f"to see all that gamma = {gamma:.3g} is about takes some {float(f'{times * answers.N:.1g}'):,.0f} answers"
+        )
+        return Doubts(with_it, f"{text}; {more}: give a larger gamma, or models=1 if there cannot be two")
+    return Doubts(with_it, None)
 
 
 def _alike(alive: Sequence[Reading], answers: Answers, box: Box, wanted: float, eta: float) -> list[Reading]:

@@ -24,7 +24,14 @@ from mixsense.methods.frugal.model_checks import doubtful, surely_failed, surpri
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
-from mixsense.methods.frugal.sizes import enough_of, first_batch, growth, next_size, start_size
+from mixsense.methods.frugal.sizes import (
+    enough_of,
+    first_batch,
+    growth,
+    largest_useful_bound,
+    next_size,
+    start_size,
+)
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew
@@ -112,7 +119,8 @@ def frugal(
             return found
         settled, left = candidates.settled(answers.N, enough, setup.alike), budget - answers.spent
         wanted = gamma is not None or left <= 0  # where a budget is spent, the bound is asked for at the end only
-        bound = error_bound(answers, candidates, setup, inside, looks) if settled and wanted else math.inf
+        beyond = math.inf if gamma is None or left <= 0 else largest_useful_bound(gamma)
+        bound = error_bound(answers, candidates, setup, inside, looks, beyond) if settled and wanted else math.inf
         near = bound <= (gamma or sys.float_info.max)
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)

@@ -86,6 +86,17 @@ def next_size(
     return left if left - q < tuning.SMALLEST_REST * q else q  # no crumbs at the end
 
 
+def largest_useful_bound(gamma: float) -> float:
+    """Return the error bound above which the next stage is as large as it can be, whatever the bound is.
+
+    Examples
+    --------
+    >>> round(largest_useful_bound(0.2), 3), next_size(1000, 10_000, 0.24, 0.2) == next_size(1000, 10_000, 9.0, 0.2)
+    (0.237, True)
+    """
+    return gamma * math.sqrt(1 + tuning.LARGEST_STAGE_GROWTH)
+
+
 def enough_of(q: int, left: int) -> float:
     """Return which part of q answers is enough to go on, with `left` answers in the budget: of the last ones, all.
 

@@ -226,6 +226,10 @@ RIVALS_SHARE_OF_ETA = 5
 Taste: never swept; as in the prototype that the rivals were tried with."""
 FURTHER = 4.0
 """Readings of the answers that this many times as many more would not tell apart end a run. Taste: never swept."""
+FURTHER_FOR_ONE = 16.0
+"""One model that hides two which differ in one feature ends a run if it would take this many times as many answers to
+see them. Derived: what is hidden falls like N to the power of −1/4, so that it is twice what was asked for.
+Without it, one model with a γ of 0.3 σ in a box took 25,000 to more than 119,000 answers."""
 LEAD_OF_CHANCE = 3.0
 """Of several readings that only unequal shares tell apart, one leads by fewer nats than this by chance.
 Derived: with equal shares the lead of each is about half of χ², less ½ log N for shares that are free: 3 nats take a
