@@ -151,11 +151,15 @@ class EM:
         self.mean = self.beta[:, self.columns]
 
     def iterate(self, expected_rate: float, free_sigma: bool, free_weights: bool, steps: int) -> float:
-        """Make EM steps until the means stand still; returns the log-likelihood."""
-        inclusion, square = np.zeros_like(self.mean), np.zeros_like(self.mean)
+        """Make EM steps until the means stand still; returns the log-likelihood.
+
+        Steps of the coefficients that matter come between steps of all.
+        """
+        inclusion, square, every = np.zeros_like(self.mean), np.zeros_like(self.mean), True
         for step in range(steps):
             found = self.here.explained(self.mean, self.weights, self.sigma)
-            change = self._renew_mean(found, square, inclusion, tuning.LATER_SWEEPS if step else tuning.JOINT_SWEEPS)
+            sweeps = tuning.LATER_SWEEPS if step else tuning.JOINT_SWEEPS
+            change = self._renew_mean(found, square, inclusion, sweeps, every)
             self._renew_prior(square, inclusion, expected_rate)
             if free_weights and self.L > 1:
                 self._renew_weights(found)
@@ -163,17 +167,20 @@ class EM:
                 self._renew_lapses(counted(found.probability, self.here.counts))
             if free_sigma:
                 self._renew_sigma(counted(found.probability, self.here.counts), inclusion.sum(axis=1))
-            if change < tuning.SETTLED_STEP and step:
+            settled = change < tuning.SETTLED_STEP and step > 0
+            if settled and every:
                 break
+            every = settled or (step + 1) % tuning.STEPS_BETWEEN_ALL == 0
         self.beta = np.zeros_like(self.beta)
         self.beta[:, self.columns] = self.mean
         self.size = float(inclusion.sum())
         return float(found.loglik.sum())
 
-    def _renew_mean(self, found: Explained, square: Array, inclusion: Array, sweeps: int) -> float:
+    def _renew_mean(self, found: Explained, square: Array, inclusion: Array, sweeps: int, every: bool) -> float:
         """Fit each model to its share of the answers; returns the largest change, squared, in standard errors.
 
-        Of an answer that is not a real number, the mean value that the model would have given it counts.
+        `every` coefficient is renewed, or those that matter. Of an answer that is not a real number, the mean value
+        that the model would have given it counts.
         """
         prior, change, X, y = self.prior, 0.0, self.here.X, self.here.y
         mass = counted(found.probability, self.here.counts)
@@ -182,9 +189,15 @@ class EM:
             if self.here.scale is not None:
                 y = X @ self.mean[a] + found.residual[:, a]
             G, b = weighted_squares(X, p) / variance, (p * y) @ X / variance
-            new, square[a], inclusion[a] = joint(G, b, prior, self.mean[a], sweeps=sweeps, sure=self.sure)
-            change = max(change, float(((new - self.mean[a]) ** 2 * np.diag(G)).max()))
-            self.mean[a] = new
+            only = None if every else inclusion[a] > tuning.LEAST_MATTERING
+            new = joint(G, b, prior, self.mean[a], sweeps=sweeps, sure=self.sure, only=only)
+            change = max(change, float(((new.mean - self.mean[a]) ** 2 * np.diag(G)).max()))
+            renewed = slice(None) if only is None else only
+            self.mean[a], square[a, renewed], inclusion[a, renewed] = (
+                new.mean,
+                new.square[renewed],
+                new.inclusion[renewed],
+            )
         return change
 
     def _renew_prior(self, square: Array, inclusion: Array, expected_rate: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -104,6 +105,7 @@ def joint(
     sweeps: int = tuning.JOINT_SWEEPS,
     tol: float = tuning.JOINT_TOLERANCE,
     sure: Mask | None = None,
+    only: Mask | None = None,
 ) -> Posterior:
     """Return the variational posterior of all coefficients, for the log-likelihood bᵀz − zᵀGz/2.
 
@@ -121,6 +123,8 @@ def joint(
         Stop when no mean moves by more than √tol of its own standard error.
     sure : (d,) array of bool, optional
         Coefficients that are in, whatever they are: no prior shrinks them.
+    only : (d,) array of bool, optional
+        The coefficients to renew; the others stay where they are. All by default.
 
     Notes
     -----
@@ -137,7 +141,8 @@ def joint(
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
     safe = (tuning.LARGEST_NATS - odds.max(axis=1)) / v.max(axis=1)  # of half a squared score
     each_place = zip(range(len(b)), diagonal.tolist(), safe.tolist(), slabs, G, strict=True)
-    places = [place for place in each_place if place[1] > 0]
+    renewed = diagonal > 0 if only is None else only & (diagonal > 0)
+    places = list(compress(each_place, renewed.tolist()))
     mean, inclusion, square = start.tolist(), [0.0] * len(b), [0.0] * len(b)
     left = b - G @ start  # the scores that are left
     current = places
@@ -165,6 +170,6 @@ def joint(
         if move < tol and current is places:
             break
         # All coefficients and those that matter take turns: the latter move, the others only have to be looked at.
-        matters = [place for place in places if inclusion[place[0]] > tuning.LEAST_MATTERING]
+        matters = places if only is not None else [p for p in places if inclusion[p[0]] > tuning.LEAST_MATTERING]
         current = matters if move >= tol and current is places else places
     return Posterior(np.array(mean), np.array(square), np.array(inclusion))

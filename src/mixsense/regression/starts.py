@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -69,25 +70,27 @@ def anneal(
         vectors[:, :, columns] = found
         return vectors, value
     (N, n), L, S = X.shape, len(weights), starts + len(seeds)
-    times = np.ones(N) if counts is None else counts
-    scale = np.sqrt(np.einsum("i,ij,ij->j", times, X, X) / times.sum())
-    scale[scale == 0] = 1.0
-    A = X / scale  # the one dense copy of the queries
     spread = spread_of(y, counts) + 1e-12
-    unit = lasso_penalty(n, sure)
+    # A start has to come near: half of the digits do, and take half of the time.
+    kind: Any = np.float32 if sigma > tuning.HALF_OF_THE_DIGITS * float(np.abs(y).max()) else np.float64
+    times = np.ones(N, kind) if counts is None else counts.astype(kind)
+    scale = np.sqrt(times @ np.square(X) / times.sum())
+    scale[scale == 0] = 1.0
+    A, y = (X / scale).astype(kind), y.astype(kind)  # the one dense copy of the queries
+    unit = lasso_penalty(n, sure).astype(kind)
     curvature = largest_eigenvalue(A, times)
     shared = _lasso(A, y, times, unit * spread * math.sqrt(times.sum()), curvature)
-    B = np.broadcast_to(shared, (S, L, n)).copy()
+    B = np.broadcast_to(shared, (S, L, n)).astype(kind)
     kick = rng.standard_normal((starts, L - 1, n)) * spread / math.sqrt(n)
     B[:starts] += simplex(L) @ kick
     for i, seed in enumerate(seeds):
         B[starts + i] = seed * scale
     # A group of b answers tells its model as one answer with 1/√b of the noise would: it begins as much hotter.
     together = 1.0 if group is None else math.sqrt(N / (int(group.max()) + 1))
-    temperature = np.full((S, 1, 1), together * max(spread, sigma))
+    temperature = np.full((S, 1, 1), together * max(spread, sigma), kind)
     temperature[starts:] = max(min(spread, tuning.SEED_TEMPERATURE * sigma), sigma)
     cooling = math.ceil(max(0.0, math.log(float(temperature.max()) / sigma) / -math.log(tuning.COOLING_FACTOR)))
-    log_w = np.log(weights)[:, None]
+    log_w = np.log(weights)[:, None].astype(kind)
     for _ in range(cooling + tuning.STEPS_AT_TRUE_SIGMA):
         R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
         log_p = _together(-0.5 * (R / temperature) ** 2, group, counts) + log_w
@@ -95,21 +98,23 @@ def anneal(
         P /= P.sum(axis=1, keepdims=True)  # (S, L, N), or a column a group
         P = P if group is None else P[:, :, group]
         penalty = unit * temperature * np.sqrt((P**2 @ times)[:, :, None])
-        P = P if counts is None else P * counts
+        P = P if counts is None else P * times
         B = lasso_steps(A, y, P, R, B, penalty, tuning.SHORTER_CURVATURE * curvature)
-        temperature = np.maximum(temperature * tuning.COOLING_FACTOR, sigma)
+        temperature = np.maximum(temperature * tuning.COOLING_FACTOR, kind(sigma))
     R = y - (B.reshape(-1, n) @ A.T).reshape(S, L, N)
     log_p = _together(-0.5 * (R / sigma) ** 2, group, counts) + log_w
-    loglik = np.logaddexp.reduce(log_p, axis=1) @ (times if group is None else np.ones(log_p.shape[2]))
-    return B / scale, loglik - (penalty * np.abs(B)).sum(axis=(1, 2)) / sigma**2
+    loglik = np.logaddexp.reduce(log_p, axis=1).astype(np.float64) @ (
+        times if group is None else np.ones(log_p.shape[2])
+    )
+    return B / scale, loglik - (penalty * np.abs(B)).sum(axis=(1, 2), dtype=np.float64) / sigma**2
 
 
 def _together(log_p: Array, group: Index | None, counts: Array | None) -> Array:
     """Return log-likelihoods (S, L, N), added up over each group, (S, L, G)."""
     if group is None:
         return log_p
-    log_p = log_p if counts is None else log_p * counts
-    return of_groups(log_p.reshape(-1, log_p.shape[2]).T, group).T.reshape(*log_p.shape[:2], -1)
+    counted = log_p if counts is None else log_p * counts
+    return of_groups(counted.reshape(-1, log_p.shape[2]).T, group).T.reshape(*log_p.shape[:2], -1).astype(log_p.dtype)
 
 
 def simplex(L: int) -> Array:
@@ -170,7 +175,7 @@ def lasso_steps(
 
 def _lasso(A: Array, y: Array, counts: Array, penalty: Array, curvature: float) -> Array:
     """Return the lasso of all answers together: one model."""
-    start, P = np.zeros((1, 1, A.shape[1])), counts[None, None]
+    start, P = np.zeros((1, 1, A.shape[1]), A.dtype), counts[None, None]
     found = lasso_steps(A, y, P, y[None, None], start, penalty, curvature, tuning.SHARED_LASSO_STEPS)
     one: Array = found[0, 0]
     return one
@@ -190,7 +195,7 @@ def spread_of(y: Array, counts: Array | None) -> float:
 
 def largest_eigenvalue(A: Array, counts: Array) -> float:
     """Return the largest eigenvalue of AᵀA, each row as often as it counts, by power iteration, with some slack."""
-    v: Array = np.random.default_rng(0).standard_normal((A.shape[1],))
+    v: Array = np.random.default_rng(0).standard_normal((A.shape[1],)).astype(A.dtype)
     for _ in range(tuning.POWER_STEPS):
         v = (counts * (A @ (v / max(float(np.linalg.norm(v)), 1e-300)))) @ A
     return tuning.EIGENVALUE_SLACK * float(np.linalg.norm(v)) + 1e-300

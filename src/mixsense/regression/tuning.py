@@ -86,6 +86,9 @@ EM_STEPS = 60
 LATER_SWEEPS = 4
 """After EM's first step, the joint posterior takes at most this many rounds over the coefficients in each step.
 Taste: never swept. The next step starts where this one ends."""
+STEPS_BETWEEN_ALL = 5
+"""One step of EM in this many renews all coefficients, and so does the last; the others those that matter.
+Taste: time; the improbable ones hardly move."""
 SETTLED_STEP = 1e-3
 """EM ends when no coefficient moves by more than the root of this, in its own standard errors.
 Taste: never swept; 3 % of a standard error."""
@@ -173,6 +176,9 @@ MOST_ANNEALED_COLUMNS = 1500
 """The annealing works on at most this many columns: those that the answers or their squares point to.
 Taste: never swept. Its memory and time grow with it."""
 
+HALF_OF_THE_DIGITS = 1e-4
+"""The annealing computes with half of the digits if the noise is at least this share of the largest answer.
+Derived: single precision has 6·10⁻⁸, which is 0.06 % of such a noise."""
 MOST_ANNEALED_ANSWERS = 4000
 """The annealing works on at most about this many answers, drawn at random: it only has to come near the models, which
 all answers are fitted to then. Taste: time; what the second moments and splits point to is computed from all of them.
