@@ -1,22 +1,24 @@
 """As many models as there are: errors, the number of models, promises, and what two models pay for it.
 
     python benchmarks/models.py [--section errors number promise two crowd time] [--runs 100] [--seeds 20]
-                                [--first 1000] [--jobs 2] [--markdown docs/models.md]
+                                [--first 1000] [--jobs 2] [--store models.jsonl] [--markdown docs/models.md]
 
 Setting unless said: σ = 1, equal shares, Gaussian coefficients, the mean distance of two models is the gap; σ, the
 shares and the number of models are unknown to the method. Seeds start at `--first`: those below 1000 chose settings.
-Errors are medians of the worst ℓ2 error over the seeds; the exit code is 1 if a row does not keep its limit.
+Errors are medians of the worst ℓ2 error over the seeds; the exit code is 1 if a row does not keep its limit. With
+--store every run is kept in a file as it ends, and the same command goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,11 +95,11 @@ def one_run(task: Task) -> dict[str, Any]:
     right = len(vectors) == len(truth)
     found = {"error": ms.match_error(vectors, truth) if right else np.inf, "seconds": time.process_time() - start}
     found |= {"status": r.status, "queries": r.queries, "models": len(vectors), "covered": (0, 0)}
-    if right and r.stderr is not None:
-        order = list(best_order(r.vectors, truth[:, -world.n :]))
-        value, error, true = r.vectors[order], r.stderr[order], truth[:, -world.n :]
-        there = (true != 0) & (np.abs(value) > 3 * error)
-        found["covered"] = int((np.abs(value - true) <= 1.96 * error)[there].sum()), int(there.sum())
+    if right and r.interval is not None:
+        true = truth[:, -world.n :]
+        low, high = np.moveaxis(r.interval[list(best_order(r.vectors, true))], 2, 0)
+        there = true != 0
+        found["covered"] = int(((low <= true) & (true <= high))[there].sum()), int(there.sum())
     return found
 
 
@@ -116,15 +118,27 @@ def tagged(world: World, truth: np.ndarray, N: int, seed: int) -> np.ndarray:
 class Bench:
     """Runs tasks, prints rows, and remembers which limits were broken."""
 
-    def __init__(self, jobs: int, first: int) -> None:
-        self.pool, self.first = ProcessPoolExecutor(jobs), first
+    def __init__(self, jobs: int, first: int, store: Path | None = None) -> None:
+        self.pool, self.first, self.store = ProcessPoolExecutor(jobs), first, store
         self.lines: list[str] = []
         self.broken: list[str] = []
+        kept = store.read_text(encoding="utf-8").splitlines() if store and store.exists() else []
+        self.kept = dict(map(json.loads, (line for line in kept if line.endswith("]"))))  # the last may be torn
 
     def runs(self, world: World, runs: int, tagged: int = 0, **given: Any) -> list[dict[str, Any]]:
         """Run one world, once for each seed."""
-        tasks = [Task(world, seed, tagged, given) for seed in range(self.first, self.first + runs)]
-        return list(self.pool.map(one_run, tasks))
+        tasks = {repr(task): task for task in (Task(world, seed, tagged, given) for seed in self.seeds(runs))}
+        left = {self.pool.submit(one_run, task): name for name, task in tasks.items() if name not in self.kept}
+        for done in as_completed(left):
+            self.kept[left[done]] = done.result()
+            if self.store:
+                with self.store.open("a", encoding="utf-8") as file:
+                    print(json.dumps([left[done], done.result()]), file=file)
+        return [self.kept[name] for name in tasks]
+
+    def seeds(self, runs: int) -> range:
+        """Return the seeds of this many runs."""
+        return range(self.first, self.first + runs)
 
     def title(self, text: str, *columns: str) -> None:
         """Start a table."""
@@ -298,9 +312,10 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--store", type=Path, help="keep the runs in this file, and do not repeat those that it has")
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
-    bench = Bench(given.jobs, given.first)
+    bench = Bench(given.jobs, given.first, given.store)
     for section in given.section:
         begun = len(bench.lines)
         SECTIONS[section](bench, given.seeds, given.runs)
