@@ -78,7 +78,7 @@ def one_step(data: Data, fit: Fit, weight: Array | None = None, stage: Index | N
             A[j] = 0.0
             A[j][:, beside] = across[j][:, beside] @ np.linalg.inv(J[np.ix_(beside, beside)])
         M = ((w * x).T @ d.reshape(N, L * L)).reshape(-1, L, L) - A @ back.transpose(0, 2, 1)
-        inverse = np.linalg.inv(raised((M + M.transpose(0, 2, 1)) / 2, tagged))
+        inverse = inverse_of_raised((M + M.transpose(0, 2, 1)) / 2, tagged)
         moved = w.T[:, None, :] * s.T - A @ scores.T  # (j, L, N), each answer's part in the score of the step
         if data.group is not None:  # the answers of a group are not independent, groups are
             moved = of_groups(moved.reshape(-1, N).T, data.group).T.reshape(*moved.shape[:2], -1)
@@ -124,10 +124,16 @@ def label_information(found: Explained, fit: Fit) -> tuple[Array, Array]:
     return P * slope, d
 
 
-def raised(J: Array, tagged: Array) -> Array:
-    """Raise informations (c, L, L) to `LEAST_INFORMATION` of the tagged ones (c, L) in every direction."""
+def inverse_of_raised(J: Array, tagged: Array) -> Array:
+    """Invert informations (c, L, L) that are raised to `LEAST_INFORMATION` of the tagged ones (c, L) in all directions.
+
+    Examples
+    --------
+    >>> inverse_of_raised(np.array([[[4.0, 0.0], [0.0, 0.0]]]), np.array([[4.0, 4.0]])).round(6)
+    array([[[ 0.25,  0.  ],
+            [ 0.  , 12.5 ]]])
+    """
     root = np.sqrt(tagged)
     e, V = np.linalg.eigh(J / root[:, :, None] / root[:, None, :])
-    e = np.maximum(e, tuning.LEAST_INFORMATION)
-    found: Array = np.einsum("jab,jb,jcb->jac", V, e, V) * root[:, :, None] * root[:, None, :]
-    return found
+    found: Array = np.einsum("jab,jb,jcb->jac", V, 1 / np.maximum(e, tuning.LEAST_INFORMATION), V)
+    return found / root[:, :, None] / root[:, None, :]

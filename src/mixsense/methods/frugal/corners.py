@@ -52,6 +52,13 @@ class Box:
         """Draw q queries uniformly, a little away from the edges."""
         return self.coded.allowed(rng.uniform(-tuning.FROM_THE_EDGE, tuning.FROM_THE_EDGE, (q, self.coded.n)), rng)
 
+    def anywhere_or_corners(self, q: int, rng: np.random.Generator) -> Array:
+        """Draw q queries of which half are corners: where answers level off, they do so there."""
+        corners = rng.random(q) < 0.5
+        Z = self.anywhere(q, rng)
+        Z[corners] = rng.choice([-1.0, 1.0], (int(corners.sum()), self.coded.n))
+        return self.coded.allowed(Z, rng)
+
     def with_inner_points(self, Z: Array, rng: np.random.Generator) -> Array:
         """Move entries of corners inside: corners alone tell neither which feature it is, nor whether answers bend.
 

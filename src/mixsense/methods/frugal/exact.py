@@ -19,6 +19,7 @@ from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.model_checks import Check, label_checks, warning
 from mixsense.methods.frugal.setup import Setup
 from mixsense.methods.frugal.sizes import expected_sparsity
 from mixsense.methods.frugal.steering import Queries
@@ -30,7 +31,7 @@ from mixsense.regression.tuning import EXPLAINED, SPARE_ANSWERS
 from mixsense.rounds import Method
 
 Draw = Callable[[int], Array]
-"""Draws so many queries."""
+"""Draws this many queries."""
 
 
 def exact(
@@ -76,11 +77,12 @@ def exact(
     if quiet(answers, setup) and budget > answers.N:
         noise = "are rounded, or not linear in the queries"
         draw = partial(gaussian, n=problem.n, rng=rng) if inside is None else partial(inside.anywhere, rng=rng)
+        plainly = draw if inside is None else partial(inside.anywhere_or_corners, rng=rng)
         plain = draw(min(tuning.PLAIN_QUERIES, budget - answers.N))
         asked = yield from answers.ask(Queries.alone(plain), "exact answers: plain queries", None)
         for step in () if rounded(asked.y) else tuning.STEPS:
             search = Search(answers, draw(1)[0], step, problem, None if inside is None else inside.coded)
-            found = yield from search.run(setup, draw, budget)
+            found = yield from search.run(setup, draw, plainly, budget)
             if found is not None:
                 return found
     if problem.gamma == 0:
@@ -125,7 +127,7 @@ class Search:
         self.hopeless = False
         self.patience = math.inf
 
-    def run(self, setup: Setup, draw: Draw, budget: int) -> Method[Recovery | None]:
+    def run(self, setup: Setup, draw: Draw, plainly: Draw, budget: int) -> Method[Recovery | None]:
         """Ask until all models are known and verified, or cannot be known from here."""
         answers = self.answers
         while not self.hopeless:
@@ -134,12 +136,12 @@ class Search:
                 return self.recovery(setup, "budget")
             q = min(left, self.next_size())
             plain = math.ceil(tuning.PLAIN_SHARE * q) if self.unexplained else q
-            queries = np.vstack([self.query + self.step * draw(q - plain), draw(plain)])
+            queries = np.vstack([self.query + self.step * draw(q - plain), plainly(plain)])
             estimate = partial(self.recovery, setup, "budget") if len(self.beta) else None
             yield from answers.ask(Queries.alone(queries), "exact answers: small steps around one point", estimate)
             self.renew()
             if self.done(setup.eta):
-                return self.recovery(setup, "certified")
+                return self.recovery(setup, "certified", self.plain)
         return None
 
     @property
@@ -201,7 +203,13 @@ class Search:
         if self.unexplained or self.hopeless:
             return False
         label, _ = explained(*self._all, self.beta, self.tolerance)
-        return len(np.unique(label[self.plain])) == len(self.beta) and self.seen_all(eta)
+        plain = label[self.plain]
+        return len(np.unique(plain)) == len(self.beta) and len(plain) >= self.least_plain and self.seen_all(eta)
+
+    @property
+    def least_plain(self) -> int:
+        """How many answers to plain queries are explained before anything is promised."""
+        return 0 if self.box is None else tuning.LEAST_PLAIN
 
     def seen_all(self, eta: float) -> bool:
         """Say whether a further model would have answered by now."""
@@ -209,14 +217,26 @@ class Search:
         seen = self.answers.N - self.answers.zeros
         return len(self.beta) >= wanted or seen >= answers_to_see_all(1 / wanted, SURER * eta)
 
-    def recovery(self, setup: Setup, status: str) -> Recovery:
-        """Say what was found."""
+    def checks(self, anywhere: Mask | None = None) -> list[Check]:
+        """Check that the models were drawn by chance; queries that two models answer alike tell nothing of that."""
+        data = self.answers.data
+        miss = np.sort(np.abs(data.y[:, None] - data.X @ self.beta.T), axis=1)
+        told = miss[:, 1] > self.tolerance if len(self.beta) > 1 else np.zeros(len(data.y), dtype=np.bool_)
+        label = explained(data.X, data.y, self.beta, 0.0)[0]
+        names = list(self.problem.names or (f"x{j}" for j in range(self.problem.n)))
+        anywhere = None if anywhere is None else anywhere[told]
+        return label_checks(data.rows(np.flatnonzero(told)), label[told], self.level, names, anywhere)
+
+    def recovery(self, setup: Setup, status: str, anywhere: Mask | None = None) -> Recovery:
+        """Say what was found; `anywhere` says which queries were drawn from everywhere, all by default."""
         X, y = self.answers.data.without_zeros.X, self.answers.data.without_zeros.y
         known = self.beta if len(self.beta) else np.zeros((1, X.shape[1]))
         count = np.bincount(explained(X, y, known, 0.0)[0], minlength=len(known))
         order = order_of_exact(known, count, setup)
         beta, share, N = known[order], count[order] / count.sum(), len(y)
+        checks = self.checks(anywhere) if status == "certified" else []
         warnings = self._warnings(beta) if status == "certified" else []
+        warnings += [said] if (said := warning(checks)) else []
         if status == "certified" and len(beta) == 1:
             status, beta = "single", np.repeat(beta, self.models or 1, axis=0)
             share = np.full(len(beta), 1 / len(beta))
@@ -225,6 +245,7 @@ class Search:
         given = setup.weights if setup.weights is not None and len(setup.weights) == len(beta) else None
         free = setup.free_weights and sure and len(known) > 1
         story = {"method": "frugal", "exact": sure, "models": len(known), "warnings": warnings}
+        story |= {"checks": [check.to_dict() for check in checks]}
         wanted = self.models or MOST_MODELS
         return Recovery(
             vectors=beta[:, -self.problem.n :],

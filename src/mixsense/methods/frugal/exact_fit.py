@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.exact import Search, rounded
@@ -52,7 +53,12 @@ def exact_of_fit(
         return None
     search = Search(answers, np.zeros(problem.n), 1.0, problem, inside.coded)
     search.beta = beta
-    return search.recovery(setup, "certified") if search.seen_all(setup.eta) else None
+    if answers.N < tuning.LEAST_PLAIN or not search.seen_all(setup.eta):
+        return None
+    # Several models have to have answered one query, or clearly no one ever has: a function of the query is no mixture.
+    again = [check for check in search.checks() if check.name == "repeats"]
+    open_yet = len(beta) > 1 and not any(check.failed or check.p_value == 1.0 for check in again)
+    return None if open_yet else search.recovery(setup, "certified")
 
 
 def _moved(beta: Array) -> Iterator[Array]:

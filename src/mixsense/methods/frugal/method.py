@@ -153,7 +153,7 @@ def frugal(
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)
             queries.X[:part] = duels(part, inside, alive, rng)
-        queries = with_repeats(queries)
+        queries = with_repeats(queries, tuning.REPEATED_IF_EXACT if setup.quiet else tuning.REPEATED_SHARE)
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 

@@ -69,10 +69,10 @@ def next_queries(
     return Steering(np.sqrt(floor + focus(chance, (tuning.QUERY_ENERGY - floor) * n)), floor=floor).draw(q, rng)
 
 
-def with_repeats(queries: Queries) -> Queries:
+def with_repeats(queries: Queries, share: float = tuning.REPEATED_SHARE) -> Queries:
     """Return queries of which a few, the last ones, are the first ones again."""
     X = queries.X
-    again = int(tuning.REPEATED_SHARE * len(X))
+    again = int(share * len(X))
     return queries._replace(X=np.concatenate([X[: len(X) - again], X[:again]]))
 
 

@@ -1,11 +1,13 @@
 """Does the model hold: named extensions of the likelihood, each with a test on all answers.
 
 `check_model` makes all of them: score tests (`score_tests` of `extensions`), likelihood ratios (`ratios`), and a look
-at the `values`. `wording` says what a failed one means, and what to do; `remedy` tries it.
+at the `values`; of exact answers, `labels` looks at which model gave each. `wording` says what a failed check means,
+and what to do; `remedy` tries it.
 """
 
 from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values, lapses_check, outlier_check
 from mixsense.methods.frugal.model_checks.extensions import BETWEEN_GROUPS
+from mixsense.methods.frugal.model_checks.labels import label_checks
 from mixsense.methods.frugal.model_checks.remedy import try_remedy
 from mixsense.methods.frugal.model_checks.surprise import surprised
 from mixsense.methods.frugal.model_checks.wording import doubtful, failed, surely_failed, warning
@@ -17,6 +19,7 @@ __all__ = [
     "check_values",
     "doubtful",
     "failed",
+    "label_checks",
     "lapses_check",
     "outlier_check",
     "surely_failed",
