@@ -67,7 +67,7 @@ def noiseless(
     aligns a query of two (erratum 22), and the difference is asked only where that answer leaves more than one order;
     (3) any number of vectors: all orders that the answers to sums and differences with the pivot allow are kept until
     one is left. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
-    probability η/20, and new queries verify the vectors in the end.
+    probability η/20, and new queries verify the vectors in the end, as they verify one vector alone.
     """
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
@@ -97,7 +97,17 @@ def noiseless(
     story = _story(m, c, problem, missed)
     if L == 1:
         vector = solved(seen.middle[:, None])[0]
-        return one_vector(vector, models or 1, status="single", error_bound=0.0, sigma=0.0, diagnostics=story)
+        warnings = _doubts(vector[None], X, None, L)
+        if not warnings:  # any answers are those of some vector, as long as there are no more of them
+            warnings += yield from verify(vector[None], problem, rng, lambda: so_far(vector))
+        return one_vector(
+            vector,
+            models or 1,
+            status="uncertain" if warnings else "single",
+            error_bound=math.inf if warnings else 0.0,
+            sigma=0.0,
+            diagnostics=story | {"warnings": warnings},
+        )
     whole = seen.counts == L
     X, values = X[whole], np.sort(seen.values[whole, :L], axis=1)
     u, clear = yield from align_exactly(X, values, lambda: so_far(solved(values.mean(axis=1)[:, None])[0]))
@@ -166,9 +176,11 @@ def verify(
     misses = np.abs(values - asked.answers[:, None]).min(axis=1) > SAME * np.abs(values).max()
     if not misses.any():
         return []
+    found = f"the {len(vectors)} vectors" if len(vectors) > 1 else "the vector"
     return [
-        f"{int(misses.sum())} of {FRESH} answers to new queries fit none of the {len(vectors)} vectors: there are more "
-        "models, or some are rarer than equal shares would make them; give models if you know it, or more queries m"
+        f"{int(misses.sum())} of {FRESH} answers to new queries do not fit {found}: there are more models, or some are "
+        "rarer than equal shares would make them, or answers are not linear in x; give models if you know it, or more "
+        "queries m"
     ]
 
 
