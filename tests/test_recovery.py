@@ -427,12 +427,16 @@ def test_a_picture_says_what_it_does_not_show():
     assert axes.lines[0].get_xdata().tolist() == [0, 1]
     title = axes.figure.get_suptitle()
     first, *rest = title.splitlines()
-    assert first == "budget, 7 answers, no error bound"
+    assert first == "budget, 7 answers, no error bound; grey: 95 % intervals"
     assert rest == [
-        "2 coefficients within 1 standard error of 0 are not shown",
+        "no stem: 2 coefficients within 1 standard error of 0",
         "1 too small to see on this scale: see summary()",
     ]
-    assert axes.figure.axes[1].get_xticklabels()[2].get_text() == "c\\x1b"
+    label = axes.figure.axes[1].get_xticklabels()[2]
+    assert (label.get_text(), label.get_rotation()) == ("c\\x1b", 0)
+    long = ms.Recovery(vectors, "budget", names=("a", "b", "c", "a name that is long")).plot()
+    assert long.get_xticklabels()[0].get_rotation() == 90
+    assert long.figure.get_suptitle().splitlines()[0] == "budget, 0 answers, no error bound"  # it has no intervals
     plt.close("all")
 
 
@@ -449,6 +453,8 @@ def test_features_of_all_units_compare_in_the_picture():
     )
     first = r.plot(r.vectors).figure.axes[1]
     assert any(list(line.get_ydata()) == [10.0, 1.0] for line in first.lines)
-    assert first.get_title().endswith("level 14 ± 0")
+    assert first.get_title().endswith("level 14.00 ± 0")
+    known = replace(r, covariance=np.full((2, 3, 3), 1e-9))
+    assert known.plot(r.vectors).figure.axes[1].get_title().endswith("level 14.000 ± 0.095")
     assert r.plot().get_ylabel() == "effect of half\nof the range"
     assert ms.Recovery([[2.0, 0.001]], "budget").plot().get_ylabel() == "value"

@@ -29,8 +29,13 @@ class Choice(NamedTuple):
 
     shown: Index
     """Their positions, ascending."""
-    note: str
-    """How many others there are; empty if all of them are 0."""
+    others: str
+    """How many others there are, and how far from 0 at most; empty if all of them are 0."""
+
+    @property
+    def note(self) -> str:
+        """The same as a sentence."""
+        return self.others and f"{self.others} {'is' if self.others.startswith('1 ') else 'are'} not shown"
 
 
 def importance(recovery: Recovery) -> Array:
@@ -71,17 +76,17 @@ def choose(recovery: Recovery, most: int | None = None, also: Sequence[int] = ()
 
 
 def _hidden_text(hidden: int, within: float, in_errors: bool) -> str:
-    """Say how many coefficients are not shown, and how far from 0 they are at most.
+    """Say how many coefficients are not listed, and how far from 0 they are at most.
 
     Examples
     --------
     >>> _hidden_text(12, 3.0, True)
-    '12 coefficients within 3 standard errors of 0 are not shown'
+    '12 coefficients within 3 standard errors of 0'
     >>> _hidden_text(1, 1.0, False)
-    '1 coefficient below 1 % of the largest is not shown'
+    '1 coefficient below 1 % of the largest'
     """
     if not hidden:
         return ""
     errors = f"within {within:g} standard error{'s' if within > 1 else ''} of 0"
     limit = errors if in_errors else f"below {100 * WORTH_LISTING * within:g} % of the largest"
-    return f"{hidden:,} coefficient{'s' if hidden > 1 else ''} {limit} {'are' if hidden > 1 else 'is'} not shown"
+    return f"{hidden:,} coefficient{'s' if hidden > 1 else ''} {limit}"

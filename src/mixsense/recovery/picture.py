@@ -11,6 +11,7 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import as_vectors, visible
 from mixsense.errors import InvalidInput
 from mixsense.metrics import best_order
+from mixsense.recovery.digits import in_digits
 from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
 from mixsense.recovery.tables import error_text, shares_of
@@ -23,6 +24,8 @@ TRUTH, RECOVERED = "tab:green", "tab:orange"
 """The colours of the paper's figures."""
 MOST_NAMES = 40
 """Up to this many coefficients have their names below the axis."""
+LETTERS = 60
+"""This many letters fit below the axis side by side; longer names are turned."""
 TOO_SHORT = 0.01
 """A stem below this share of the longest cannot be told from a dot on the axis."""
 
@@ -90,7 +93,9 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     for axes in grid[:, 0]:
         axes.set_ylabel("value" if half is None else "effect of half\nof the range")
     title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
-    figure.suptitle("\n".join([title, *_left_out(found, choice)]), fontsize=11)
+    if ends is not None:
+        title += "; grey: 95 % intervals"
+    figure.suptitle("\n".join([title, *_left_out(found, choice, ends is not None)]), fontsize=11)
     return last
 
 
@@ -120,14 +125,15 @@ def _levels(recovery: Recovery) -> list[str]:
         return []
     found = recovery.predict(middle)
     half = np.ptp(found.interval[0], axis=1) / (2 * normal_quantile(LEVEL))  # standard errors, as those of the shares
-    return [f", level {value:.3g} ± {error:.2g}" for value, error in zip(found.mean[0], half, strict=True)]
+    levels = [in_digits(value, error) for value, error in zip(found.mean[0].tolist(), half.tolist(), strict=True)]
+    return [f", level {str(level).removeprefix('+')}" for level in levels]
 
 
-def _left_out(found: Array, choice: Choice) -> list[str]:
-    """Say what the picture does not show."""
+def _left_out(found: Array, choice: Choice, bars: bool) -> list[str]:
+    """Say what the picture does not show; with bars it shows at least the interval of every coefficient."""
     size = np.abs(found).max(axis=0)
     short = int((size[choice.shown] < TOO_SHORT * size.max()).sum())
-    notes = [choice.note] if choice.note else []
+    notes = [f"no stem: {choice.others}" if bars else choice.note] if choice.others else []
     if short:
         notes.append(f"{short:,} too small to see on this scale: see summary()")
     return notes
@@ -157,7 +163,10 @@ def _bars(axes: Any, ends: Array) -> None:
 
 def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
     if names is not None and n <= MOST_NAMES:
-        axes.set_xticks(range(n), [visible(name).replace("$", r"\$") for name in names], rotation=90, fontsize=8)
+        texts = [visible(name) for name in names]
+        turned = max(map(len, texts)) * (n + 1) > LETTERS
+        labels = [text.replace("$", r"\$") for text in texts]
+        axes.set_xticks(range(n), labels, rotation=90 if turned else 0, fontsize=8)
         return
     from matplotlib.ticker import MaxNLocator
 
