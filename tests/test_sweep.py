@@ -488,7 +488,16 @@ def test_the_picture_shows_the_medians(tiny):
     assert np.isnan(drawn(ms.plots.plot_sweep(broken))).all()
     assert "inf" in summarise(broken)
     half = tiny.assign(max_queries=100, status=["failed" if seed > 2 else "budget" for seed in tiny.seed])
-    assert np.isfinite(drawn(ms.plots.plot_sweep(half))).all()  # the median is there, the upper quartile is infinite
+    axes = ms.plots.plot_sweep(half)
+    assert np.isfinite(drawn(axes)).all()  # the median is there, the upper quartile is infinite
+    assert axes.get_title(loc="left").endswith(f"seeds: 5; {2 * len(half) // 5} of {len(half)} runs failed")
+    # Bars at one place stand beside each other, and the axis says where they belong.
+    first, second = (bars.lines[0] for bars in axes.containers)
+    assert list(first.get_xdata()) == list(second.get_xdata())
+    ends = [line.get_transform().transform((2.0, 1.0))[0] for line in (first, second)]
+    assert ends[1] - ends[0] == pytest.approx(3.0 * axes.figure.dpi / 72)
+    low, high = axes.get_ylim()
+    assert all(low < height < high for line in (first, second) for height in line.get_ydata())
     both = pd.concat([tiny.drop(columns=["m", "batch"]).assign(method="single", gamma=np.nan), tiny])
     # What goes with the method is not said again.
     assert labels(ms.plots.plot_sweep(both))[0] == "method = paper, k = 1"

@@ -29,6 +29,10 @@ Y_LABELS = {
     "error": "worst ℓ2 error: median and quartiles",
 }
 """What the vertical axis says, for each quantity that may be drawn."""
+ASIDE = 3.0
+"""Bars of several lines stand this many points beside each other, so that all of them are seen."""
+MOST_ASIDE = 8
+"""Of more lines than this the bars would seem to belong to other places."""
 
 
 def swept(frame: pd.DataFrame) -> list[str]:
@@ -76,14 +80,17 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
         axes.set_ylim(-0.02, 1.02)
     else:
         axes.set_yscale("log")
+    _move_apart(axes)
     axes.set(xlabel=across, ylabel=Y_LABELS[what])
     fixed = [
         f"{name} = {_brief(frame[name].iloc[0])}" for name in IN_TITLE if name not in varied and _is_fixed(frame, name)
     ]
-    axes.set_title(f"{', '.join(fixed)}; seeds: {frame['seed'].nunique():,}", loc="left", fontsize=9)
+    failed = int((frame["status"] == "failed").sum())
+    told = [", ".join(fixed), f"seeds: {frame['seed'].nunique():,}"]
+    told += [f"{failed:,} of {len(frame):,} runs failed"] if failed else []
+    axes.set_title("; ".join(told), loc="left", fontsize=9)
     if others:
-        lines = len(axes.containers)
-        figure.legend(loc="outside right upper", fontsize=8, ncols=1 + lines // 25)
+        figure.legend(loc="outside right upper", fontsize=8, ncols=1 + len(axes.containers) // 25)
     return axes
 
 
@@ -137,6 +144,18 @@ def _draw_line(axes: Any, part: pd.DataFrame, across: str, what: str, label: str
     axes.errorbar(places, middle, bars, lolims=endless, label=label, markersize=4, capsize=2, elinewidth=0.9, **look)
 
 
+def _move_apart(axes: Any) -> None:
+    """Move the lines a little to the left and to the right, after the axes have their scales."""
+    from matplotlib.transforms import ScaledTranslation
+
+    axes.autoscale_view()  # by the data: matplotlib takes what is moved for data elsewhere
+    lines = axes.containers if len(axes.containers) <= MOST_ASIDE else []
+    for i, line in enumerate(lines):
+        inches = ASIDE / 72 * (i - (len(lines) - 1) / 2)
+        for part in line.get_children():
+            part.set_transform(axes.transData + ScaledTranslation(inches, 0, axes.figure.dpi_scale_trans))
+
+
 def _ticks(axes: Any, values: list[float]) -> None:
     """Mark the values that were run, on a logarithmic axis if they span much."""
     from matplotlib.ticker import NullLocator
@@ -145,7 +164,7 @@ def _ticks(axes: Any, values: list[float]) -> None:
         axes.set_xscale("log")
         axes.xaxis.set_minor_locator(NullLocator())
     if len(values) <= 10:
-        axes.set_xticks(values, [f"{value:g}" for value in values])
+        axes.set_xticks(values, [f"{value:,g}" for value in values])
 
 
 def failed_last(cells: pd.DataFrame, what: str) -> Array:
