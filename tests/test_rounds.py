@@ -105,6 +105,11 @@ def test_a_bad_answer_is_named_and_nothing_paid_for_is_lost(failure, message):
     assert "the 6 answers received before" in str(caught.value)
 
 
+def test_an_oracle_of_one_query_is_told_what_it_has_to_take():
+    with pytest.raises(ms.OracleError, match=r"it is called as oracle\(queries, repeats\): give a function that takes"):
+        ms.run(ask_in_steps([(5, 2)]), lambda x: 1.0)
+
+
 def test_ctrl_c_carries_the_record_too():
     def stop(queries, repeats):
         raise KeyboardInterrupt

@@ -189,12 +189,29 @@ def raised_at(error: BaseException) -> str:
     '<doctest mixsense.checks.raised_at[0]>, line 1'
     """
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    theirs = [frame for frame in frames if not frame[0].startswith(os.path.dirname(__file__))]
+    theirs = [frame for frame in frames if not _is_ours(frame[0])]
     if not frames:
         return "nowhere"
     file = theirs[0][0] if theirs else frames[-1][0]  # what is called from there, such as NumPy, is not theirs
     line = [number for name, number in frames if name == file][-1]
     return f"{visible(os.path.basename(file))}, line {line}"
+
+
+def passed_through(error: BaseException) -> bool:
+    """Return whether an error passed through a file of the user; one of the call itself did not.
+
+    Examples
+    --------
+    >>> try: int("x")
+    ... except ValueError as error: passed_through(error)
+    True
+    """
+    files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
+    return not all(map(_is_ours, files))
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(os.path.dirname(__file__))
 
 
 def is_unicode(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Generic
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import one_line, raised_at
+from mixsense.checks import one_line, passed_through, raised_at
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
 from mixsense.rounds.answers import answered, usable
 from mixsense.rounds.round import Asked, Method, Oracle, Progress, ProgressHook, R, Record, Round
@@ -200,7 +200,11 @@ def _ask(
             if not isinstance(error, Exception):
                 raise  # Ctrl-C
             where = f"{current.label}, queries {start} to {start + queries.shape[0] - 1}"
-            what = f"the oracle raised {type(error).__name__}: {one_line(error)} ({raised_at(error)}; {where})"
+            what = f"the oracle raised {type(error).__name__}: {one_line(error)}"
+            if isinstance(error, TypeError) and not passed_through(error):  # it takes other arguments
+                what += f"; it is called as oracle(queries, repeats): give a function that takes both ({where})"
+            else:
+                what += f" ({raised_at(error)}; {where})"
             raise _with_record(what, record, {}) from error
         parts.append(part)
         record.append(part)
