@@ -453,6 +453,7 @@ def test_answers_on_a_scale_are_counted_by_what_they_tell():
     assert cut["paper"].queries is None
     assert "takes real numbers" in cut["paper"].note
     assert any("the scale" in text for text in cut.extrapolated)
+    assert "models = 2, scale = rating from -2 to 2, level = 0" in str(cut)
     assert json.loads(cut.to_json())["inputs"]["scale"] == {"scale": "rating", "range": [-2.0, 2.0], "step": 1.0}
     reached = ms.plan(**USUAL, budget=cut["frugal"].queries, scale=ms.Rating(-2, 2), spread=2.0)["frugal"].gamma
     assert reached == pytest.approx(0.2, rel=0.01)  # the budget that γ needs gives γ

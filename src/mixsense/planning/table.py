@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -132,7 +132,24 @@ class Plan:
 
 
 def _brief(value: Any) -> str:
+    if isinstance(value, dict):
+        return _scale_text(**value)
     return f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _scale_text(scale: str, range: Sequence[float] = (), step: float | None = 1.0, digits: int | None = None) -> str:
+    """Return a scale in words.
+
+    Examples
+    --------
+    >>> _scale_text("rating", [1.0, 7.0]), _scale_text("rating", [0.0, 10.0], 0.5), _scale_text("probability", digits=2)
+    ('rating from 1 to 7', 'rating from 0 to 10 in steps of 0.5', 'probability with 2 digits')
+    """
+    if scale == "rating":
+        low, high = range
+        steps = "" if step == 1 or step is None else f" in steps of {step:g}" if step else ", not rounded"
+        return f"rating from {low:g} to {high:g}{steps}"
+    return scale if digits is None else f"{scale} with {digits} digits"
 
 
 def count(number: int | None) -> str:
