@@ -180,7 +180,7 @@ def _check_file(path: Path, create: bool) -> None:
         reason = "is a folder" if is_folder else "is in a folder that does not exist"
         raise InvalidInput(f"the database {path} {reason}: give another file")
     if not create and not exists:
-        raise InvalidInput(f"there is no database {path}: create a study in it first, or give another file")
+        raise InvalidInput(f"there is no database {path}: create a study in it first, or give its file (--db)")
 
 
 def _sqlite_engine(url: sa.URL, create: bool) -> sa.Engine:
