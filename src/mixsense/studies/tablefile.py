@@ -29,6 +29,10 @@ GROUP = "group"
 """The title of the column with the respondents' numbers."""
 
 
+LARGEST_PLAIN = 1e15
+"""From here on a number has more digits than anybody reads, and up to here whole numbers are exact."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRow:
     """A row with an answer: where it stands ("line 3"), its id, its answer, and the cells of the features by number.
@@ -79,8 +83,19 @@ def _as_csv(columns: dict[str, list[Any]]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow([harmless(name) for name in columns])
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows([map(_plain, row) for row in zip(*columns.values(), strict=True)])
     return text.getvalue().encode()
+
+
+def _plain(cell: Any) -> Any:
+    """Return a whole number without a decimal point, as people write it.
+
+    Examples
+    --------
+    >>> _plain(4.0), _plain(0.5), _plain(True), _plain("4.0")
+    (4, 0.5, True, '4.0')
+    """
+    return int(cell) if isinstance(cell, float) and cell.is_integer() and abs(cell) < LARGEST_PLAIN else cell
 
 
 def _as_parquet(columns: dict[str, list[Any]]) -> bytes:
