@@ -200,9 +200,17 @@ def test_the_result_of_one_model_has_an_exit_code_of_its_own(command, tmp_path):
     assert command("create", "plan.toml")[0] == 0
     with contextlib.closing(ms.load_study("mixsense.db", "plan")) as study:
         ms.run_study(study, lambda X, repeats: X[:, :1] + 0.1 * rng.standard_normal((len(X), repeats)), workers=1)
-    code, out, _ = command("result", "plan")
+    code, out, _ = command("result", "plan", "--out", "r.json", "--html", "r.html", "--plot", "r.png")
     first, titles, *_ = out.splitlines()
     assert (code, first.split(":")[0], titles.split()) == (7, "single", ["coefficient", "vector", "1"])
+    assert ms.Recovery.from_json((tmp_path / "r.json").read_text()).status == "single"
+    assert "<table" in (tmp_path / "r.html").read_text()
+    assert (tmp_path / "r.png").read_bytes().startswith(b"\x89PNG")
+    assert command("result", "plan", "--plot", "r.doc")[::2] == (
+        2,
+        "mixsense: r.doc cannot be drawn: give a picture's file, such as r.png\n",
+    )
+    assert command("result", "plan", "--out", "r.x", "--html", "r.x")[0] == 2
 
 
 def test_every_command_is_explained(command):

@@ -36,7 +36,7 @@ def fit_command(
     seed: options.Seed = 0,
     as_json: options.Json = False,
     out: options.Out = None,
-    html: Annotated[Path | None, typer.Option(help="Write the table as a page to this file, too.")] = None,
+    html: options.Html = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the vectors to this picture; of one column, the data and the lines.")
     ] = None,

@@ -73,7 +73,7 @@ def recover_command(
     gap: options.Gap = 5.0,
     seed: options.Seed = 0,
     out: options.Out = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the recovered vectors to this picture.")] = None,
+    plot: options.Plot = None,
     record: Annotated[
         Path | None,
         typer.Option(help="Keep every answer in this file; the same command goes on from there after a stop."),

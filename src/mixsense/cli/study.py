@@ -12,7 +12,15 @@ import typer
 from mixsense.checks import as_float
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
-from mixsense.cli.output import check_file, print_table, write_result
+from mixsense.cli.output import (
+    check_apart,
+    check_file,
+    check_picture,
+    print_table,
+    save_picture,
+    write_page,
+    write_result,
+)
 from mixsense.cli.study_file import read_study_file, study_name
 from mixsense.errors import InvalidInput, StudyError
 
@@ -43,8 +51,9 @@ def create(
     r"""Create a study from a TOML file.
 
     The file has name, and what `recover` takes: gamma, sigma, k, eta, method, models, weights, max_queries, seed,
-    intercept; answer_range = \[1, 7] and lease = 600 (seconds) if wanted; and for each feature a table
-    [\[features]] with name, unit and range = \[low, high]; or n without features.
+    intercept; answer_range = \[1, 7] (or a table \[answers] with scale, range and step) and lease = 600 (seconds) if
+    wanted; and for each feature a table [\[features]] with name, unit, range = \[low, high] and, for whole numbers,
+    kind = "integer"; or n without features.
     """
     from mixsense.studies.registry import create_study
 
@@ -141,12 +150,17 @@ def result(
     name: options.StudyName,
     db: options.Db = options.DEFAULT_DB,
     out: options.Out = None,
+    html: options.Html = None,
+    plot: options.Plot = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the result or, while the study goes on, the best estimate so far."""
     from mixsense.recovery.tables import as_table, as_text
 
     check_file(out)
+    check_file(html)
+    check_picture(plot)
+    check_apart(out=out, html=html, plot=plot)
     try:
         study = _load(db, name)
         r = study.result()
@@ -158,6 +172,10 @@ def result(
     typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference="endpoint" in study.notes)))
     if out is not None:
         write_result(r, out)
+    if html is not None:
+        write_page(r, html)
+    if plot is not None:
+        save_picture(r.plot, plot)
     raise typer.Exit(BY_STATUS[r.status])
 
 
