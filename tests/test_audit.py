@@ -21,7 +21,7 @@ import pytest
 
 import mixsense as ms
 from http_service import HIGH, INTERCEPTS, LOW, MODELS, NAMES, Service, two_models
-from mixsense.cli.main import main
+from in_process import mixsense
 from mixsense.cli.oracle import choose
 from mixsense.oracles.preflight import cost
 from mixsense.studies.registry import list_studies
@@ -49,6 +49,11 @@ def command(*args):
 
 
 def audit(*args, cwd, **env):
+    return mixsense("audit", *args, cwd=cwd, env=os.environ | env)
+
+
+def program(*args, cwd, **env):
+    """Run an audit in a process of its own."""
     return subprocess.run(
         command(*args), cwd=cwd, capture_output=True, text=True, timeout=300, env=os.environ | env, check=False
     )
@@ -66,15 +71,12 @@ def credit(tmp_path):
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch, capsys):
-    """Run the command in this process, in the test's folder: exit code, and what it says."""
+def here(tmp_path):
+    """Run the command in the test's folder: exit code, and what it says."""
 
     def run(*args):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["mixsense", "audit", *args])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return caught.value.code, capsys.readouterr().err
+        done = audit(*args, cwd=tmp_path)
+        return done.returncode, done.stderr
 
     return run
 
@@ -133,7 +135,7 @@ def test_killed_half_way_it_repeats_no_answered_question(credit, tmp_path):
 
 def test_prints_preflight_and_table_and_goes_on_without_asking(credit, tmp_path, here):
     args = [credit, "--config", "audit.toml", "--db", "audit.db", "--out", "r.json"]
-    done = audit(*args, cwd=tmp_path)
+    done = program(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert_found(json.loads((tmp_path / "r.json").read_text()))
     assert done.stdout.startswith("preflight: 4")
@@ -144,13 +146,7 @@ def test_prints_preflight_and_table_and_goes_on_without_asking(credit, tmp_path,
     assert (again.returncode, len(answered(tmp_path))) == (0, count)
     assert "made when the study began" in again.stdout
     assert "has ended, nothing was asked: give --fresh, another --name or --db" in again.stderr
-    told = subprocess.run(
-        [sys.executable, "-m", "mixsense", "study", "result", "credit", "--db", "audit.db"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told = mixsense("study", "result", "credit", "--db", "audit.db", cwd=tmp_path)
     assert "difference, 2 − 1" in told.stdout
     assert done.stdout.partition("certified")[2] == again.stdout.partition("certified")[2]
     # Another question under the same name is not the same audit.
@@ -209,7 +205,7 @@ def test_secrets_are_neither_stored_nor_shown(tmp_path):
         assert (done.returncode, done.stderr) == (1, "")
         assert json.loads(done.stdout)["preflight"]["verdicts"][0]["level"] == "problem"
         assert not (tmp_path / "mixsense.db").exists()
-        done = audit(*args, cwd=tmp_path, TOKEN="s3cret")
+        done = program(*args, cwd=tmp_path, TOKEN="s3cret")
         assert done.returncode == 0, done.stderr
         assert "s3cret" not in done.stdout + done.stderr
         for file in tmp_path.iterdir():
@@ -283,9 +279,7 @@ def test_the_exit_code_tells_how_many_models_there_are(means, told, code, rows, 
     assert done.returncode == code, (done.stderr, done.stdout)
     result = json.loads(done.stdout)["result"]
     assert rows in (None, len(result["vectors"]))
-    shown = subprocess.run(
-        [sys.executable, "-m", "mixsense", "study", "result", "audit"], cwd=tmp_path, capture_output=True, text=True
-    )
+    shown = mixsense("study", "result", "audit", cwd=tmp_path)
     assert shown.returncode == code
     assert ("shares" in shown.stdout) == (len(set(map(tuple, result["vectors"]))) > 1)
     if code == 0:
@@ -401,15 +395,12 @@ def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
     assert "certified" in done.stdout
 
 
-def test_the_cost_that_is_stated(monkeypatch, capsys):
+def test_the_cost_that_is_stated():
     with choose("http://127.0.0.1:9/", audited=True).opened() as oracle:
         assert cost(oracle) == 473
     with choose(None, audited=True, command=sys.executable).opened() as oracle:
         assert cost(oracle) == 329
-    monkeypatch.setattr(sys, "argv", ["mixsense", "audit", "--help"])
-    with pytest.raises(SystemExit):
-        main()
-    text = " ".join(capsys.readouterr().out.split())
+    text = " ".join(audit("--help", cwd=".").stdout.split())
     assert "at most 473 requests (329 for a program" in text
     assert "only if it was interrupted itself is it made again" in text
 
@@ -438,7 +429,7 @@ def test_the_documented_audit_runs_as_it_stands(tmp_path, monkeypatch):
     with subprocess.Popen([sys.executable, "-c", seeded]) as running:
         try:
             wait_for(int(port))
-            done = audit(*run[2:], "--concurrency", "1", cwd=tmp_path)
+            done = program(*run[2:], "--concurrency", "1", cwd=tmp_path)
             assert done.returncode == 0, done.stderr
             space = {}
             exec(compile(code, "studies.md", "exec"), space)
@@ -702,7 +693,7 @@ for i, line in enumerate(sys.stdin):
 """
     (tmp_path / "model.py").write_text(named.replace("sys.argv[1:]", "True"))
     args = ["--command", f"{sys.executable} model.py", *PLAIN[:-1], "--skip-preflight"]
-    assert audit(*args, cwd=tmp_path).returncode == -signal.SIGKILL
+    assert program(*args, cwd=tmp_path).returncode == -signal.SIGKILL
     (tmp_path / "model.py").write_text(named)
     again = audit(*args, cwd=tmp_path)
     assert (again.returncode, "20 answers are there already" in again.stderr) == (0, True), again.stderr

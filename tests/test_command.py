@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from in_process import mixsense
 from mixsense.cli.recover import _telling
 from mixsense.oracles.abilities import Callers, Stoppable, Watchful
 from mixsense.oracles.secrets import Secrets
@@ -353,7 +354,7 @@ def test_the_command_line_asks_a_program(tmp_path):
     truth[0, 0], truth[1, 1] = 3.0, -2.0
     assert ms.match_error(r.vectors, truth) < 0.4
     args = ["recover", "--command", command, "--simulate"]
-    done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
+    done = mixsense(*args, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "one of them" in done.stderr
 
@@ -362,10 +363,10 @@ def test_the_record_names_no_argument_of_the_program(tmp_path):
     (tmp_path / "model.py").write_text(HEAD + MIXTURE)
     command = f"{sys.executable} model.py --key s3cret"
     args = ["recover", "--command", command, "--n", "10", "--gamma", "0.4", "--seed", "1", "--record", "r.jsonl"]
-    done = [subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)]
+    done = [mixsense(*args, cwd=tmp_path)]
     assert done[0].returncode == 0, done[0].stderr
     assert "s3cret" not in (tmp_path / "r.jsonl").read_text()
-    done.append(subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path))
+    done.append(mixsense(*args, cwd=tmp_path))
     assert (done[1].returncode, done[1].stdout) == (0, done[0].stdout)
     assert "answers are there already" in done[1].stderr
     # As 0.2.0 wrote it: the answers are paid for, and it goes on.
@@ -373,20 +374,20 @@ def test_the_record_names_no_argument_of_the_program(tmp_path):
     old = json.loads(first)
     old["run"]["oracle"] = command
     (tmp_path / "r.jsonl").write_text(json.dumps(old) + "\n" + rest)
-    done.append(subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path))
+    done.append(mixsense(*args, cwd=tmp_path))
     assert (done[2].returncode, done[2].stdout) == (0, done[0].stdout)
 
 
 def test_a_record_with_a_line_too_many_is_not_taken_again(tmp_path):
     args = ["recover", "--command", f"{sys.executable} model.py", "--n", "10", "--gamma", "0.4", "--seed", "1"]
-    args = [sys.executable, "-m", "mixsense", *args, "--record", "r.jsonl", "--quiet"]
+    args = [*args, "--record", "r.jsonl", "--quiet"]
     (tmp_path / "model.py").write_text(HEAD + MIXTURE + "print(777, flush=True)")
-    done = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
+    done = mixsense(*args, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
     assert "none of its answers can be trusted" in done.stderr
     assert "the answers in r.jsonl are not to be trusted: begin another file" in done.stderr
     (tmp_path / "model.py").write_text(HEAD + MIXTURE)
-    done = subprocess.run(args, capture_output=True, text=True, cwd=tmp_path)
+    done = mixsense(*args, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert "the answers in r.jsonl are not to be trusted" in done.stderr
 
@@ -396,9 +397,9 @@ def test_no_promise_is_made_of_answers_in_doubt(tmp_path):
     surplus = MIXTURE + "    count = globals().get('count', 0) + 1\n    if count == 40: print(777, flush=True)\n"
     (tmp_path / "model.py").write_text(HEAD + surplus)
     args = ["recover", "--command", f"{sys.executable} model.py", "--n", "10", "--gamma", "0.4", "--seed", "1"]
-    args = [sys.executable, "-m", "mixsense", *args, "--quiet"]
+    args = [*args, "--quiet"]
     for more, words in (([], "and nothing else"), (["--record", "r.jsonl"], "not to be trusted: begin another file")):
-        done = subprocess.run([*args, *more], capture_output=True, text=True, cwd=tmp_path)
+        done = mixsense(*args, *more, cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
         assert "without being asked" in done.stderr
         assert words in done.stderr
@@ -577,7 +578,7 @@ def test_line_ends_within_a_secret_do_not_show_it():
     ],
 )
 def test_what_is_wrong_with_the_command_line_is_wrong_input(args, words, tmp_path):
-    done = subprocess.run([sys.executable, "-m", "mixsense", *args], capture_output=True, text=True, cwd=tmp_path)
+    done = mixsense(*args, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert words in done.stderr
     assert not list(tmp_path.iterdir())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -14,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import mixsense as ms
+from in_process import mixsense
 from mixsense.fitting import tuning
 from mixsense.fitting.files import read_file
 from study_cases import one_line
 
 
 def run(folder, *arguments):
-    command = [sys.executable, "-m", "mixsense", "fit", *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return mixsense("fit", *arguments, cwd=folder)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import contextlib
 import io
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
+
+from in_process import mixsense
 
 PAGE = (Path(__file__).parent.parent / "docs" / "fit.md").read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def test_the_examples_of_the_page_run_and_print_what_it_shows(tmp_path, monkeypa
     for code in rest:
         exec(compile(code, "fit.md", "exec"), scope)
     command = shlex.split(re.search(r"^\$ mixsense (fit .*)$", PAGE, re.M)[1])
-    done = subprocess.run([sys.executable, "-m", "mixsense", *command], capture_output=True, text=True)
+    done = mixsense(*command)
     assert (done.returncode, done.stdout) == (0, shown), done.stderr
     assert scope["who"].shape == (1000, 3)
     assert scope["model"].n_models_ == 3

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from in_process import mixsense
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of, name_of, stored_name
 from mixsense.rounds import Steps, answered
@@ -252,6 +253,11 @@ def lab(tmp_path, monkeypatch):
 
 def console(folder, *args):
     """Run the installed command, which does not have the current folder among those that it imports from."""
+    return mixsense(*args, cwd=folder, installed=True)
+
+
+def program(folder, *args):
+    """Do so in a process of its own."""
     code = "import sys; sys.path[0] = '/nowhere'; from mixsense.cli.main import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, args)], cwd=folder, capture_output=True, text=True, timeout=120
@@ -260,7 +266,7 @@ def console(folder, *args):
 
 def test_the_command_line_finds_it_in_the_current_folder(lab):
     usual = ["recover", "mylab:ask", "--n", 6, "--sigma", 1, "--quiet", "--method"]
-    done = console(lab, *usual, "mylab:search")
+    done = program(lab, *usual, "mylab:search")
     assert (done.returncode, "40 answers" in done.stdout) == (8, True), done.stderr  # 8: uncertain
     for method, code, words in (
         ("mylab:picky", 1, "the method mylab:picky yielded int: it must yield a Round of queries"),  # after answers
@@ -338,7 +344,7 @@ def test_a_module_that_is_hidden_by_another_is_named(lab):
 
 
 def test_a_sweep_finds_it_in_its_processes(lab):
-    done = console(lab, "sweep", "grid.toml", "--jobs", 2)
+    done = program(lab, "sweep", "grid.toml", "--jobs", 2)
     assert done.returncode == 0, done.stderr
     assert "8 cells, 0 failed" in done.stdout
     frame = ms.read_sweep(lab / "grid.sqlite")

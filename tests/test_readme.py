@@ -9,14 +9,13 @@ import io
 import pkgutil
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import mixsense
+from in_process import mixsense as run
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -58,7 +57,7 @@ def test_the_example_of_three_models_prints_what_the_readme_shows():
 
 def test_the_plan_is_what_the_readme_shows():
     command, shown = re.search(r"\$ mixsense (plan .*?)\n```\n\n```\n(.*?)```", README, re.S).groups()
-    done = subprocess.run([sys.executable, "-m", "mixsense", *shlex.split(command)], capture_output=True, text=True)
+    done = run(*shlex.split(command))
     assert_alike(done.stdout, shown)
 
 
@@ -74,12 +73,7 @@ def test_console_commands_run(tmp_path):
     commands = re.findall(r"^\$ mixsense (.*)$", README, re.M)
     assert commands
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "mixsense", *shlex.split(command)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
+        done = run(*shlex.split(command), cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "result.json").exists()
 

@@ -236,7 +236,7 @@ class TestContract:
 @pytest.mark.parametrize("part", ["kill", "send", "quota"])
 def test_nothing_is_lost_doubled_or_locked(part, url, request):
     journal = ["--journal", request.node.callspec.params["url"]] if url.startswith("sqlite") else []
-    small = ["--kills", "25", "--processes", "8", "--tells", "60", "--asks", "2000"]  # 1,600 questions: six windows
+    small = ["--kills", "12", "--processes", "8", "--tells", "24", "--asks", "1000"]  # 800 questions: three windows
     done = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "kill_study.py", part, "--db", url, *small, *journal],
         capture_output=True,
@@ -244,7 +244,7 @@ def test_nothing_is_lost_doubled_or_locked(part, url, request):
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    words = {"kill": "none lost", "send": "480 stored", "quota": "all counted as expired"}
+    words = {"kill": "none lost", "send": "192 stored", "quota": "all counted as expired"}
     assert words[part] in done.stdout
 
 

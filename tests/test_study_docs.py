@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import mixsense as ms
+from in_process import mixsense
 
 PAGE = (
     (Path(__file__).parent.parent / "docs" / "studies.md").read_text(encoding="utf-8").split("## An endpoint audit")[0]
@@ -27,9 +28,7 @@ def test_the_crowd_study_runs_as_it_stands(tmp_path, monkeypatch):
             exec(compile(text, "studies.md", "exec"), space)
         else:
             for command in re.findall(r"^\$ mixsense (.*)$", text, re.M):
-                done = subprocess.run(
-                    [sys.executable, "-m", "mixsense", *shlex.split(command)], capture_output=True, text=True
-                )
+                done = mixsense(*shlex.split(command))
                 assert done.returncode == 0, (command, done.stderr)
     assert ran == ["toml", "console", "console", "python", "python", "console", "python", "console", "toml", "python"]
     assert (space["outcome"], space["result"].status) == ("taken", "certified")

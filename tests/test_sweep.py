@@ -22,6 +22,7 @@ import pandas as pd
 import pytest
 
 import mixsense as ms
+from in_process import mixsense
 from mixsense.sweeps import workers
 from mixsense.sweeps.cell import arguments_of, run_cell
 from mixsense.sweeps.grid import AXES, PLAIN_KEYS, read_grid
@@ -56,8 +57,14 @@ def command(*args):
     return [sys.executable, "-m", "mixsense", "sweep", *map(str, args)]
 
 
-def mixsense(*args, **kwargs):
+def program(*args, **kwargs):
+    """Run a sweep in a process of its own."""
     return subprocess.run(command(*args), capture_output=True, text=True, timeout=120, **kwargs)
+
+
+def alone(*args, cwd):
+    """Run a sweep in this process, and its cells too."""
+    return mixsense("sweep", *args, cwd=cwd)
 
 
 def count(path):
@@ -353,7 +360,7 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
         (["good.toml", "--export", "x.xls"], "--export is x.xls"),
     ]
     for args, words in cases:
-        done = mixsense(*args, cwd=tmp_path)
+        done = alone(*args, cwd=tmp_path)
         assert (done.returncode, words in done.stderr) == (2, True), (args, done.stderr)
         assert len(done.stderr.splitlines()) == 1, done.stderr
     assert (tmp_path / "other.sqlite").read_bytes() == before
@@ -410,7 +417,7 @@ def test_a_failed_run_is_a_cell_too():
 def test_a_sweep_of_failures_says_where_and_ends_with_1(tmp_path):
     (tmp_path / "mylab.py").write_text("def lost(problem, rng):\n    int('x')\n    yield\n")
     (tmp_path / "grid.toml").write_text("n = 5\nk = 1\ngap = 5.0\nmethod = 'mylab:lost'\nseeds = 2\n")
-    done = mixsense("grid.toml", "--quiet", "--jobs", "1", cwd=tmp_path)
+    done = alone("grid.toml", "--quiet", "--jobs", "1", cwd=tmp_path)
     assert (done.returncode, "2 cells, 2 failed" in done.stdout) == (1, True), done.stderr
     assert "ValueError: invalid literal for int() with base 10: 'x' (mylab.py, line 2)" in done.stdout
 
@@ -453,7 +460,7 @@ def test_a_changed_grid_reuses_what_is_still_in_it(tmp_path, tiny, capfd):
 def test_the_command_draws_and_exports(tmp_path, tiny):
     (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=5))
     for name in ("table.csv", "table.parquet"):
-        done = mixsense("grid.toml", "--plot", "--export", name, cwd=tmp_path)
+        done = alone("grid.toml", "--jobs", "1", "--plot", "--export", name, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "20 cells, 0 failed: grid.sqlite" in done.stdout
     assert "20 of 20 cells, 20 reused" in done.stderr
@@ -463,7 +470,7 @@ def test_the_command_draws_and_exports(tmp_path, tiny):
         assert table.error.tolist() == tiny.error.tolist()
     equal(ms.read_sweep(tmp_path / "grid.sqlite"), tiny)
     (tmp_path / "poor.toml").write_text("max_queries = 20" + TINY_TOML.format(seeds=2))
-    done = mixsense("poor.toml", "--quiet", cwd=tmp_path)
+    done = alone("poor.toml", "--quiet", "--jobs", "1", cwd=tmp_path)
     assert "\ncommonest failure, 8 of 8: max_queries is 20, but" in done.stdout
     assert done.stdout.endswith("8 cells, 8 failed: poor.sqlite\n")
 
@@ -544,7 +551,7 @@ def test_320_cells_killed_five_times(tmp_path):
             assert process.wait() == -signal.SIGKILL
     kept = count(out)
     assert 5 <= kept < 320  # some 60, and room for a machine on which the one who kills is late
-    done = mixsense("grid.toml", cwd=tmp_path)
+    done = program("grid.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"320 of 320 cells, {kept} reused" in done.stderr
     frame = ms.read_sweep(out)
@@ -588,7 +595,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     kept = count(tmp_path / "grid.sqlite")
     assert kept >= 5
     (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=2))
-    assert "8 of 8 cells" in mixsense("grid.toml", cwd=tmp_path).stderr
+    assert "8 of 8 cells" in alone("grid.toml", "--jobs", "1", cwd=tmp_path).stderr
     assert count(tmp_path / "grid.sqlite") >= kept
 
 
@@ -596,7 +603,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
 def test_workers_end_with_their_parent(tmp_path):
     with endless(tmp_path) as process:
         ours = workers_of(process)
-        second = mixsense("grid.toml", cwd=tmp_path)
+        second = alone("grid.toml", cwd=tmp_path)
         assert (second.returncode, "grid.sqlite is in use by another sweep" in second.stderr) == (2, True)
     deadline = time.monotonic() + 60
     while any(map(alive, ours)) and time.monotonic() < deadline:
@@ -621,13 +628,13 @@ def test_a_full_disk_is_one_line(tmp_path):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 
-    done = mixsense("grid.toml", "--jobs", "1", "--quiet", cwd=tmp_path, preexec_fn=small_files)
+    done = program("grid.toml", "--jobs", "1", "--quiet", cwd=tmp_path, preexec_fn=small_files)
     assert done.returncode == 1
     assert "a cell cannot be written to grid.sqlite" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     kept = count(tmp_path / "grid.sqlite")
     assert kept > 10
-    done = mixsense("grid.toml", cwd=tmp_path)
+    done = alone("grid.toml", "--jobs", "1", cwd=tmp_path)
     assert f"120 of 120 cells, {kept} reused" in done.stderr
 
 
@@ -726,23 +733,23 @@ def test_dask_workers_with_another_mixsense_are_refused(tmp_path, cluster, packa
     (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=2))
     dask = cluster(workers=0)
     dask.add_worker(path=tmp_path / "other")
-    done = mixsense("grid.toml", "--dask", dask.address, "--quiet", cwd=tmp_path)
+    done = program("grid.toml", "--dask", dask.address, "--quiet", cwd=tmp_path)
     assert (done.returncode, f"has {words}: install mixsense {ms.__version__} there" in done.stderr) == (2, True)
     assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 def test_dask_mistakes_and_a_lost_scheduler(tmp_path, cluster, monkeypatch):
     (tmp_path / "grid.toml").write_text(TINY_TOML.format(seeds=1000))
-    for address, words in (
-        ("tcp://127.0.0.1:9", "no Dask scheduler answers"),
-        ("nonsense://x", "unknown address scheme"),
+    monkeypatch.setattr(workers, "DASK_SECONDS", 1)
+    for run, address, words in (
+        (alone, "tcp://127.0.0.1:9", "no Dask scheduler answers"),
+        (program, "nonsense://x", "unknown address scheme"),
     ):
-        done = mixsense("grid.toml", "--dask", address, "--quiet", cwd=tmp_path)
+        done = run("grid.toml", "--dask", address, "--quiet", cwd=tmp_path)
         assert (done.returncode, words in done.stderr, address in done.stderr) == (2, True, True), done.stderr
         assert len(done.stderr.splitlines()) == 1, done.stderr
 
     dask = cluster(workers=0)
-    monkeypatch.setattr(workers, "DASK_SECONDS", 1)
     with pytest.raises(ms.InvalidInput, match=f"{dask.address} has no worker: start some with `dask worker"):
         ms.sweep(TINY, dask=dask.address)
 
