@@ -99,15 +99,18 @@ def test_the_new_method_is_reachable_by_its_name(extended):
     assert "passive" in run(["-m", "mixsense", "recover", "--help"], extended, extended / "src").stdout
 
 
-def test_the_new_files_are_as_clean_as_the_others(extended):
+def test_the_new_files_are_as_clean_as_the_others(extended, tmp_path):
     in_copy(extended, "import doctest, mixsense.oracles.function as m; assert doctest.testmod(m).failed == 0")
-    for tool in (
-        ["ruff", "check", "--config", str(ROOT / "pyproject.toml")],
-        ["mypy", "--strict", "--follow-imports=silent"],
-    ):
-        files = ["src/mixsense/oracles/function.py", "src/mixsense/methods/passive.py"]
-        done = run(["-m", *tool, *files], extended, extended / "src")
-        assert done.returncode == 0, done.stdout + done.stderr
+    files = [extended / "src/mixsense/oracles/function.py", extended / "src/mixsense/methods/passive.py"]
+    done = run(["-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), *files], extended)
+    assert done.returncode == 0, done.stdout + done.stderr
+    # As modules of their own in the folder of the package, whose types `make types` has left in the cache.
+    for file in files:
+        shutil.copy(file, tmp_path)
+    env = {**os.environ, "MYPYPATH": "src"}
+    command = [sys.executable, "-m", "mypy", *(str(tmp_path / file.name) for file in files)]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_packages_of_the_page_are_those_of_the_tree():

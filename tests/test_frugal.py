@@ -11,6 +11,7 @@ from mixsense.methods.frugal.sizes import next_size
 from mixsense.methods.frugal.steering import Queries
 from mixsense.metrics import best_order
 from mixsense.rounds import Asked
+from trials import decided
 
 
 def simulated(pair, seed, sigma=1.0, weights=None):
@@ -20,15 +21,17 @@ def simulated(pair, seed, sigma=1.0, weights=None):
 @pytest.mark.slow
 def test_certified_means_within_gamma():
     # 16 runs, each wrong with probability at most 0.05: more than 4 wrong has probability 0.0009.
-    wrong, used = 0, []
+    right, used = [], []
     for seed in range(16):
+        if decided(right, 12, 16):
+            break
         pair = ms.random_pair(50, 4, gap=[1.0, 2.0, 5.0, 20.0][seed % 4], seed=seed)
         r = ms.recover(simulated(pair, seed), 50, gamma=0.3, seed=[seed, 2])  # not the stream that drew the pair
         assert r.status == "certified"
         assert r.error_bound <= 0.3
-        wrong += ms.match_error(r.vectors, pair) > 0.3
+        right.append(ms.match_error(r.vectors, pair) <= 0.3)
         used.append(r.queries)
-    assert wrong <= 4
+    assert sum(right) >= 12
     assert np.median(used) < 1000
 
 
@@ -36,13 +39,15 @@ def test_certified_means_within_gamma():
 @pytest.mark.parametrize(("gap", "N", "most"), [(5.0, 600, 0.15), (2.0, 896, 0.13), (1.0, 1000, 0.16)])
 def test_few_answers_go_far(gap, N, most):
     # The limits are about 1.5 times the medians that the benchmark shows over 20 seeds.
-    errors = []
+    below = []
     for seed in range(5):
+        if decided(below, 3, 5):  # the median is below it
+            break
         pair = ms.random_pair(100, 5, gap=gap, seed=100 + seed)
         r = ms.recover(simulated(pair, seed), 100, gamma=None, sigma=1.0, max_queries=N, seed=seed)
         assert (r.status, r.queries) == ("budget", N)
-        errors.append(ms.match_error(r.vectors, pair))
-    assert np.median(errors) < most
+        below.append(ms.match_error(r.vectors, pair) < most)
+    assert sum(below) >= 3
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from mixsense.planning.certainty import certain_of_any, certain_of_typical
 from mixsense.planning.information import information
 from mixsense.planning.people import people_of_each_kind
 from mixsense.planning.play import DrawnBatches
+from trials import decided
 
 USUAL = {"n": 100, "k": 5, "sigma": 1.0, "gap": 2.0}
 
@@ -393,11 +394,6 @@ def settings(rng):
             planned = costs.frugal(n, k, gap, gamma)
             if planned <= 800:
                 yield n, k, sigma, gap * sigma, gamma * sigma, planned
-
-
-def decided(outcomes, least, of):
-    """Return whether it is known if at least so many of all succeed: the runs that are left would change nothing."""
-    return sum(outcomes) >= least or len(outcomes) - sum(outcomes) > of - least
 
 
 @pytest.mark.slow
