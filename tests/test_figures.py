@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from in_process import mixsense
 from mixsense.errors import InvalidInput
 from mixsense.figures import FIGURES, make_figures
 from mixsense.figures.complexity import COMPLEXITY, fitted
@@ -129,11 +130,10 @@ def test_mistakes_on_the_command_line_are_one_line(tmp_path):
         (["--only", "9"], "there is no figure 9"),
         (["--only", "one"], "--only is 'one': give numbers such as 1,4"),
     ):
-        with start(*args, cwd=tmp_path) as process:
-            errors = process.communicate(timeout=120)[1]
-        assert process.returncode == 2
-        assert words in errors
-        assert len(errors.strip().splitlines()) == 1
+        done = mixsense("figures", *args, cwd=tmp_path)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
