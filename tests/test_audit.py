@@ -27,7 +27,7 @@ from mixsense.oracles.preflight import cost
 from mixsense.studies.registry import list_studies
 
 HERE = os.path.dirname(__file__)
-GAMMA = 0.2
+GAMMA = 0.3
 CONCURRENCY = 4
 PLAN = f"""
 name = "credit"
@@ -151,7 +151,7 @@ def test_prints_preflight_and_table_and_goes_on_without_asking(credit, tmp_path,
     assert done.stdout.partition("certified")[2] == again.stdout.partition("certified")[2]
     # Another question under the same name is not the same audit.
     for more, words in (
-        (["--gamma", "0.5"], "has gamma = 0.2, now it is 0.5"),
+        (["--gamma", "0.5"], "has gamma = 0.3, now it is 0.5"),
         (["--answer", "score"], "give another --name"),
         (["--seed", "2"], "has seed = 1"),
     ):

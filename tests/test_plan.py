@@ -403,10 +403,10 @@ def test_frugal_plans_are_honest():
     draws = settings(np.random.default_rng([3, 0]))
     for number, (n, k, sigma, gap, gamma, planned) in zip(range(PLANS), draws, strict=False):
         for i, budget in enumerate((planned, planned // 2)):
-            if decided(kept[i], 30, PLANS):
-                continue
             pair = ms.random_pair(n, k, gap, seed=[3, number, i])
             oracle = ms.SimulatedOracle(pair, sigma, seed=[3, number, i, 1])
+            if decided(kept[i], 30, PLANS):
+                continue
             r = ms.recover(oracle, n, gamma=None, sigma=sigma, max_queries=budget, seed=[3, number, i, 2])
             kept[i].append(len(r.vectors) <= 2 and ms.match_error(r.vectors, pair) <= gamma)
         if number % 4 or decided(sure, 6, PLANS // 4):

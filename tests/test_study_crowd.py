@@ -79,7 +79,7 @@ def test_enough_answers_begin_the_next_round_and_late_ones_are_used(make, url):
 
 def test_a_year_s_lease_and_people_who_left_hold_nothing_up(make, url):
     """One of five never answers: extra questions take the place of theirs."""
-    study, rng, asked = make(lease=31_000_000.0, gamma=0.4), np.random.default_rng(3), 0
+    study, rng, asked = make(lease=31_000_000.0, gamma=0.3), np.random.default_rng(3), 0
     while (q := study.ask()) is not None:
         asked += 1
         if rng.random() < 0.8:
