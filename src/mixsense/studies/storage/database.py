@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +19,8 @@ from mixsense.studies.storage.tables import sa
 
 WAIT_SECONDS = 60
 """How long a transaction waits for others to end."""
+LOOKS = 0.02, 0.004
+"""Seconds between two looks whether an SQLite file is free: at first, and the fewest. Taste: a look takes 11 µs."""
 _NO_FILE = re.compile(r"^postgres(ql)?\S*:|\bpassword\s*=", re.I)
 """How an address begins that is mistyped, and what PostgreSQL's other form holds: no name of a file, and not shown."""
 
@@ -196,11 +199,32 @@ def _sqlite_engine(url: sa.URL, create: bool) -> sa.Engine:
 
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:
-        # A writer takes its lock at once: one that began by reading could not wait for another writer.
-        writes = connection.get_execution_options().get("mixsense_writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if connection.get_execution_options().get("mixsense_writes"):
+            _begin_to_write(connection.connection.driver_connection)
+        else:
+            connection.exec_driver_sql("BEGIN")
 
     return engine
+
+
+def _begin_to_write(connection: Any) -> None:
+    """Begin a transaction with the lock of a writer: one that began by reading could not wait for another writer.
+
+    SQLite itself looks ever more seldom whether the lock is free, in the end each 100 ms: under load who came last gets
+    it first, and who has waited waits on. So look the more often, the longer we have waited.
+    """
+    start = time.monotonic()
+    connection.execute("PRAGMA busy_timeout=0")
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            break
+        except sqlite3.OperationalError as error:
+            waited = time.monotonic() - start
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited > WAIT_SECONDS:
+                raise
+        time.sleep(max(LOOKS[1], LOOKS[0] / (1 + waited / LOOKS[0])))
+    connection.execute(f"PRAGMA busy_timeout={round(1000 * WAIT_SECONDS)}")  # to commit, it waits for who reads
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
