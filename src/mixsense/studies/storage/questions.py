@@ -97,9 +97,11 @@ class Questions:
                 return []
             current = self._turns.current(connection)
             before = self._given(connection, wanted.group)
-            slots: list[int] = []
-            for given in [] if current.closed else [{*before}, set[bytes]()] if before else [set[bytes]()]:
-                slots = slots or self._open(connection, current, wanted, given, now, lease)
+            slots, left = list[int](), not current.closed
+            if left:
+                slots, left = self._open(connection, current, wanted, {*before}, now, lease)
+            if left and before and not slots:  # all of it was given before
+                slots, _ = self._open(connection, current, wanted, set(), now, lease)
             if slots:
                 asked = [slot // current.repeats for slot in slots]
                 return self._handed(connection, current, slots, wanted.group, asked, math.ceil(now + lease))
@@ -110,39 +112,45 @@ class Questions:
 
     def _open(
         self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes], now: float, lease: float
-    ) -> list[int]:
-        """Return slots that may be handed out: new ones, then those whose lease ran out.
+    ) -> tuple[list[int], bool]:
+        """Return slots that may be handed out: new ones, then those whose lease ran out. And whether there are any.
 
-        A respondent gets what was not given before, and then it was.
+        A respondent gets what was not given before, and then it was: there may be some, and none for this one.
         """
-        slots = self._fresh(connection, current, wanted, given)
+        slots, left = self._fresh(connection, current, wanted, given)
         if len(slots) < wanted.count:
-            slots += self._lapsed(connection, current, now, lease, wanted, wanted.count - len(slots), given)
-        return slots
+            back = self._lapsed(connection, current, now, lease, wanted.count - len(slots))
+            slots += self._again(connection, current, back, wanted, wanted.count - len(slots), given)
+            left = left or bool(back)
+        return slots, left
 
-    def _fresh(self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes]) -> list[int]:
-        """Return slots that were never handed out; a window of them is used up before the next one begins."""
+    def _fresh(
+        self, connection: sa.Connection, current: Current, wanted: Wanted, given: set[bytes]
+    ) -> tuple[list[int], bool]:
+        """Return slots that were never handed out; a window of them is used up before the next one begins.
+
+        And whether there are any, for whomever.
+        """
         here = tickets.c.study == self._study, tickets.c.round == current.number
         regular = *here, tickets.c.slot < current.size
         layout = Layout(current.repeats, current.block)
         mine = [slot for slot in self._mine(connection, current, wanted.group) if slot < current.size]
         with self._access.undamaged():
-            last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*here)).scalar_one()
-            if last is not None and int(last) >= current.size:  # there are extra questions
-                last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*regular)).scalar_one()
+            last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*regular)).scalar_one()
             start = 0 if last is None else int(last) // SHUFFLED * SHUFFLED
 
         def chosen(low: int, high: int, count: int) -> list[int]:
             within = sa.select(tickets.c.slot).where(*here, tickets.c.slot >= low, tickets.c.slot < high)
             handed = set(connection.execute(within).scalars())
             free = [slot for slot in range(low, high) if slot not in handed and slot not in found]
+            seen.update(free[:1])
             if wanted.group is None:
                 return drawn(free, count, wanted.in_order)
             asks = self._asks(connection, current, map(layout.query, free))
             here_begun = {layout.unit(slot) for slot in handed}
             return for_one(free, count, [*mine, *found], here_begun, layout, asks, given)
 
-        found = list[int]()
+        found, seen = list[int](), set[int]()
         while len(found) < wanted.count and start < current.size:
             found += chosen(start, min(current.size, start + SHUFFLED), wanted.count - len(found))
             start += SHUFFLED
@@ -150,7 +158,7 @@ class Questions:
             handed = sa.select(sa.func.count(tickets.c.slot.distinct())).where(*regular)
             if connection.execute(handed).scalar_one() + len(found) < current.size:
                 found += chosen(0, current.size, wanted.count - len(found))
-        return found
+        return found, bool(seen)
 
     def _mine(self, connection: sa.Connection, current: Current, group: int | None) -> list[int]:
         """Return the slots of the round that the respondent was handed before."""
@@ -188,21 +196,23 @@ class Questions:
             rows = connection.execute(self._of(queries, *here)).all()
             return {row.query: as_bytes(row.x) for row in rows if row.query in numbers}
 
-    def _lapsed(
-        self,
-        connection: sa.Connection,
-        current: Current,
-        now: float,
-        lease: float,
-        wanted: Wanted,
-        count: int,
-        given: set[bytes],
-    ) -> list[int]:
+    def _lapsed(self, connection: sa.Connection, current: Current, now: float, lease: float, count: int) -> list[int]:
         """Return slots that are out, and whose lease has run out."""
         over = leases.c.round == current.number, sa.not_(holds(leases, now, lease))
         again = self._of(leases, *over).order_by(leases.c.slot).limit(max(count, SHUFFLED))
         with self._access.undamaged():
-            back = [int(row.slot) for row in connection.execute(again)]
+            return [int(row.slot) for row in connection.execute(again)]
+
+    def _again(
+        self,
+        connection: sa.Connection,
+        current: Current,
+        back: Sequence[int],
+        wanted: Wanted,
+        count: int,
+        given: set[bytes],
+    ) -> list[int]:
+        """Return some of the slots whose lease has run out."""
         if wanted.group is None:
             return drawn(back, count, wanted.in_order)
         layout = Layout(current.repeats, current.block)
@@ -275,7 +285,8 @@ class Questions:
     ) -> None:
         """Note extra questions; those of the round are written again with them, so that no place tells their order."""
         here = loose.c.study == self._study, loose.c.round == current.number
-        before = [dict(row._mapping) for row in connection.execute(sa.select(loose).where(*here))]
+        names = loose.c.keys()  # quicker than the rows' own
+        before = [dict(zip(names, row, strict=True)) for row in connection.execute(sa.select(loose).where(*here)).all()]
         as_numbers(row["slot"] for row in before)
         connection.execute(loose.delete().where(*here))
         row = {"study": self._study, "round": current.number, "came": None}
