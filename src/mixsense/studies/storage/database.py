@@ -200,31 +200,34 @@ def _sqlite_engine(url: sa.URL, create: bool) -> sa.Engine:
     @sa.event.listens_for(engine, "begin")
     def _begun(connection: sa.Connection) -> None:
         if connection.get_execution_options().get("mixsense_writes"):
-            _begin_to_write(connection.connection.driver_connection)
+            _begin_to_write(connection)
         else:
             connection.exec_driver_sql("BEGIN")
 
     return engine
 
 
-def _begin_to_write(connection: Any) -> None:
+def _begin_to_write(connection: sa.Connection) -> None:
     """Begin a transaction with the lock of a writer: one that began by reading could not wait for another writer.
 
-    SQLite itself looks ever more seldom whether the lock is free, in the end each 100 ms: under load who came last gets
-    it first, and who has waited waits on. So look the more often, the longer we have waited.
+    SQLite itself looks ever more seldom whether the lock is free, in the end every 100 ms: under load whoever came last
+    gets it first, and whoever has waited waits on. So look the more often, the longer we have waited.
     """
-    start = time.monotonic()
-    connection.execute("PRAGMA busy_timeout=0")
-    while True:
+    driver: Any = connection.connection.driver_connection
+    start, waited = time.monotonic(), 0.0
+    driver.execute("PRAGMA busy_timeout=0")
+    while waited < WAIT_SECONDS:
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            driver.execute("BEGIN IMMEDIATE")
             break
         except sqlite3.OperationalError as error:
-            waited = time.monotonic() - start
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or waited > WAIT_SECONDS:
-                raise
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                waited = WAIT_SECONDS
+        waited = max(waited, time.monotonic() - start)
         time.sleep(max(LOOKS[1], LOOKS[0] / (1 + waited / LOOKS[0])))
-    connection.execute(f"PRAGMA busy_timeout={round(1000 * WAIT_SECONDS)}")  # to commit, it waits for who reads
+    else:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails as every statement that fails does
+    driver.execute(f"PRAGMA busy_timeout={round(1000 * WAIT_SECONDS)}")  # to commit, it waits for whoever reads
 
 
 def _postgres_engine(url: sa.URL) -> sa.Engine:
