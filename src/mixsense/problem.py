@@ -150,6 +150,11 @@ class Problem:
         return features_of(self.features)
 
     @property
+    def given_models(self) -> int | None:
+        """The number of models, if it is given; None if the answers are to tell it."""
+        return None if isinstance(self.models, str) else self.models
+
+    @property
     def names(self) -> tuple[str, ...] | None:
         """What the coefficients are called in the result."""
         given = self.features is not None or self.box is not None

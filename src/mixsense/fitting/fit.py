@@ -67,7 +67,7 @@ def _fitted(
     data = Data(columns.rows(table.X), answers, 0, table.group, scale, table.counts, int(intercept))
     expected = expect(
         data,
-        None if problem.models == AUTO else int(problem.models),
+        problem.given_models,
         None if sigma is None else sigma / columns.unit,
         np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
         problem.weights in (None, ESTIMATE),

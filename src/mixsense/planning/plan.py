@@ -307,7 +307,7 @@ def _smallest(cost: Callable[[float], int], budget: int, high: float) -> float:
 
 def _without_noise(problem: Problem, budget: int | None, per_person: int | None) -> tuple[Row, ...]:
     """Rows for exact vectors: the paper's appendix for two models of equal shares, the predecessors for any."""
-    models = problem.models if isinstance(problem.models, int) else 2
+    models = problem.given_models or 2
     shares, k = as_shares(problem.weights, models), problem.k or 1
     two = models == 2 and problem.weights in (None, EQUAL, costs.TWO)
     rows = []

@@ -120,7 +120,7 @@ class Search:
         self.answers, self.query, self.step, self.problem, self.box = answers, anchor, step, problem, box
         self.anchor = answers.rows(anchor[None])[0]
         self.level = box is not None and box.level
-        self.models = None if isinstance(problem.models, str) else problem.models  # as the user says
+        self.models = problem.given_models
         self.beta = np.empty((0, len(self.anchor)))  # the best so far
         self.clusters = 0
         self.unexplained = True

@@ -14,7 +14,7 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.sizes import expected_sparsity, noise_batch
 from mixsense.methods.frugal.steering import Queries
-from mixsense.problem import AUTO, ESTIMATE, Problem
+from mixsense.problem import ESTIMATE, Problem
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
@@ -71,7 +71,7 @@ def set_up(problem: Problem, answers: Answers, budget: int, columns: int, middle
         promise=problem.promise,
         instruments=problem.gamma is not None,
         sigma=sigma,
-        models=None if problem.models == AUTO else int(problem.models),
+        models=problem.given_models,
         weights=np.array(problem.weights) if isinstance(problem.weights, tuple) else None,
         rate=min(rate, tuning.LARGEST_EXPECTED_RATE),
         free_sigma=problem.sigma is None,

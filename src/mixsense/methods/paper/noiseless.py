@@ -78,7 +78,7 @@ def noiseless(
     wanted = number_of_queries(problem, "noiseless", m, c)
     m = wanted if m is not None else min(wanted, max(problem.n, 2))  # n exact equations determine any vector
     X = gaussian(m, problem.n, rng, problem.limit)
-    models = None if isinstance(problem.models, str) else problem.models
+    models = problem.given_models
 
     def solved(b: Array, radius: float = 0.0) -> Array:
         return sparse_vectors(find, X / math.sqrt(len(X)), b / math.sqrt(len(X)), radius)

@@ -48,7 +48,7 @@ class Options:
 
 def number_of_models(problem: Problem) -> int:
     """Return L as given; "auto" is two, the paper's number."""
-    return 2 if isinstance(problem.models, str) else problem.models
+    return problem.given_models or 2
 
 
 def number_of_queries(problem: Problem, method: str, m: Any, constants: Constants) -> int:

@@ -26,7 +26,7 @@ class Anchor:
 def find_anchor(problem: Problem, step: float, rng: np.random.Generator) -> Method[Anchor]:
     """Find a query whose answers fall into as many clusters as there are models."""
     noise = (problem.sigma or 0.0) / step
-    models = None if isinstance(problem.models, str) else problem.models
+    models = problem.given_models
     L = models or MOST_MODELS
     least = answers_to_see_all(1 / L, tuning.COUNT_RISK * problem.eta) if L > 1 else 2
     times = max(least, math.ceil(L * tuning.ANCHOR_CARE * noise**2))

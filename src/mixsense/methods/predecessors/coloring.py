@@ -96,7 +96,7 @@ def _whole(problem: Problem, code: triples.Ratio) -> Method[Whole]:
     from scipy.sparse import csr_array
 
     row = csr_array(code.signatures[:1])  # as all others, which are mostly 0
-    told = problem.models if isinstance(problem.models, int) else None
+    told = problem.given_models
     share = 1 / MOST_MODELS if told is None else smallest_share(problem, told)
     most = answers_to_see_all(share, tuning.COUNT_RISK * problem.eta) if share < 1 else 1
     answers = values = np.empty(0)

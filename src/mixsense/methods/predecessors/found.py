@@ -142,7 +142,7 @@ class Found:
         found, warnings = len(colours), self._warnings(left, self.whole.explained(colours))
         if not warnings:
             warnings = self.reading.misfits(self.answers, colours, self.layers)
-        wanted = self.problem.models if isinstance(self.problem.models, int) else self.models
+        wanted = self.problem.given_models or self.models
         vectors = np.zeros((max(found, 1), self.problem.n))
         for row, colour in zip(vectors, colours, strict=False):
             row[np.fromiter(colour.balls, dtype=np.intp)] = np.fromiter(colour.balls.values(), dtype=np.float64)

@@ -185,7 +185,7 @@ class Rows:
 
     def result(self, status: str | None = None) -> Recovery:
         """Return the vectors and what is known of them."""
-        wanted, L = self.problem.models, len(self.anchor.means)
+        wanted, L = self.problem.given_models, len(self.anchor.means)
         warnings = off_grid(self.misfit, 2 * L, self.step)
         vectors, kept = self.vectors, int(self.kept.sum())
         if self.certain():
@@ -200,7 +200,7 @@ class Rows:
                 "the vectors are not on the grid or not sparse, shares differ, or sigma is larger than given; use "
                 "method='frugal'"
             )
-        if isinstance(wanted, int) and L < wanted:
+        if wanted is not None and L < wanted:
             if L == 1 and not warnings:
                 vectors = np.tile(vectors, (wanted, 1))
             else:

@@ -87,7 +87,7 @@ def polynomial(
     if m is not None:
         raise InvalidInput("m is for design='steps': the powers of a point need 2k points; leave m out")
     k = as_int("k", problem.k, 1, "the most non-zero coefficients that a vector has")
-    models = None if isinstance(problem.models, str) else problem.models
+    models = problem.given_models
     cells, found, L = 0, None, models or MOST_MODELS
     while found is None and cells < (1 if printed else tuning.CELLS):
         cell = _Cell(problem.n, k, L, rng)
@@ -176,7 +176,7 @@ def _check_exact(asked: Asked, cell: _Cell) -> None:
 
 
 def _result(found: list[Vector] | None, models: int, problem: Problem, story: dict[str, Any]) -> Recovery:
-    wanted = problem.models if isinstance(problem.models, int) else models
+    wanted = problem.given_models or models
     warnings = []
     if found is None:
         warnings.append(

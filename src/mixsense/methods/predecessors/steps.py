@@ -38,7 +38,7 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
     vectors = np.zeros((L, n))
 
     def result(status: str, warnings: list[str]) -> Recovery:
-        told = problem.models if isinstance(problem.models, int) else L
+        told = problem.given_models or L
         if status == "certified" and L < told and L > 1:
             status, warnings = "uncertain", [f"models is {told}, but the answers to one query show {L}"]
         single = L == 1 and status == "certified"
@@ -84,7 +84,7 @@ def _everywhere(vectors: Array, X: Array, answers: list[Array]) -> bool:
 
 def _base(u: Array, problem: Problem) -> Method[Array]:
     """Return the values of the anchor, ascending: ask it until all models have answered."""
-    models = None if isinstance(problem.models, str) else problem.models
+    models = problem.given_models
     L = models or MOST_MODELS
     times = answers_to_see_all(1 / L, tuning.COUNT_RISK * problem.eta) if L > 1 else 1
     if models is None:
