@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,9 +10,10 @@ from mixsense.arrays import Array
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
+from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.peeling import Code, Colour, Decoded, Measured, decode
 from mixsense.problem import Problem
-from mixsense.recovery import PROMISES, Recovery
+from mixsense.recovery import Recovery
 
 
 class Reading(Code, Protocol):
@@ -63,8 +63,6 @@ class Found:
         All arguments of the run.
     reading : Reading
         The code of the bins.
-    models : int
-        L.
     whole : Whole
         A query of all positions, and the models' values for it: as many as there are models.
     design : Design
@@ -147,20 +145,13 @@ class Found:
         for row, colour in zip(vectors, colours, strict=False):
             row[np.fromiter(colour.balls, dtype=np.intp)] = np.fromiter(colour.balls.values(), dtype=np.float64)
         if not warnings and found == 1:
-            ended, vectors = "single", np.tile(vectors, (wanted, 1))
+            how, vectors = "single", np.tile(vectors, (wanted, 1))
         else:
             if not warnings and found < wanted:
-                warnings = [f"models is {wanted}, but the answers are those of {found}: give models={found}"]
-            ended = "uncertain" if warnings else "certified"
+                warnings = [fewer_models(wanted, found)]
+            how = "uncertain" if warnings else "certified"
             vectors = np.concatenate([vectors, np.zeros((wanted - len(vectors), self.problem.n))])
-        status = status or ended
-        return Recovery(
-            vectors=vectors,
-            status=status,
-            error_bound=0.0 if status in PROMISES else math.inf,
-            sigma=self.problem.sigma or 0.0,
-            diagnostics=self._story(found, warnings),
-        )
+        return ended(vectors, status or how, self.problem, self._story(found, warnings))
 
     def _story(self, found: int, warnings: list[str]) -> dict[str, Any]:
         decoded = self.decoded

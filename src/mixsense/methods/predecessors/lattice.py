@@ -12,6 +12,7 @@ from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.anchor import Anchor, find_anchor
+from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.grid import (
     answers_to_read,
     check_grid,
@@ -23,7 +24,7 @@ from mixsense.methods.predecessors.grid import (
 )
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.problem import Problem
-from mixsense.recovery import PROMISES, Recovery
+from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round
 
 
@@ -204,21 +205,15 @@ class Rows:
             if L == 1 and not warnings:
                 vectors = np.tile(vectors, (wanted, 1))
             else:
-                warnings.append(f"models is {wanted}, but the answers show {L}: give models={L}")
-        ended = "uncertain" if warnings else "single" if L == 1 else "certified"
-        status = status or ended
-        return Recovery(
-            vectors=vectors,
-            status=status,
-            error_bound=0.0 if status in PROMISES else math.inf,
-            sigma=self.problem.sigma or 0.0,
-            diagnostics={
-                "method": "lattice",
-                "models": L,
-                "repeats": self.repeats,
-                "m": self.count,
-                "dropped": self.count - kept,
-                "asked_again": self._again,
-                "warnings": warnings,
-            },
-        )
+                warnings.append(fewer_models(wanted, L))
+        how = "uncertain" if warnings else "single" if L == 1 else "certified"
+        story = {
+            "method": "lattice",
+            "models": L,
+            "repeats": self.repeats,
+            "m": self.count,
+            "dropped": self.count - kept,
+            "asked_again": self._again,
+            "warnings": warnings,
+        }
+        return ended(vectors, status or how, self.problem, story)

@@ -13,6 +13,7 @@ from mixsense.checks import as_int
 from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.paper.exact_values import FOREVER, answers_to_see_all
 from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
 from mixsense.methods.predecessors.steps import steps
 from mixsense.problem import MOST_MODELS, Problem
@@ -184,22 +185,13 @@ def _result(found: list[Vector] | None, models: int, problem: Problem, story: di
             "vectors are not exactly sparse, or k is too small; give a larger k, or use method='noiseless' or 'frugal'"
         )
     elif 1 < len(found) < wanted:
-        warnings.append(f"models is {wanted}, but no point has shown more than {len(found)} different answers")
+        warnings.append(fewer_models(wanted, len(found)))
     vectors = np.zeros((max(len(found or ()), 1), problem.n))
     for row, vector in zip(vectors, found or (), strict=False):
         for position, value in vector.items():
             row[position] = float(value)
     single = found is not None and len(found) == 1
     vectors = np.tile(vectors, (wanted, 1)) if single or found is None else vectors
-    return Recovery(
-        vectors=vectors,
-        status="uncertain" if warnings else "single" if single else "certified",
-        error_bound=math.inf if warnings else 0.0,
-        sigma=0.0,
-        diagnostics=story
-        | {
-            "models": models,
-            "exact": [{str(s): str(value) for s, value in vector.items()} for vector in found or ()],
-            "warnings": warnings,
-        },
-    )
+    status = "uncertain" if warnings else "single" if single else "certified"
+    exact = [{str(s): str(value) for s, value in vector.items()} for vector in found or ()]
+    return ended(vectors, status, problem, story | {"models": models, "exact": exact, "warnings": warnings})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from mixsense.errors import ModelError
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.exact_values import EQUAL, FOREVER, answers_to_see_all
 from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.grid import rows_to_begin
 from mixsense.methods.predecessors.triples import distinct
 from mixsense.problem import MOST_MODELS, Problem
@@ -40,16 +42,11 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
     def result(status: str, warnings: list[str]) -> Recovery:
         told = problem.given_models or L
         if status == "certified" and L < told and L > 1:
-            status, warnings = "uncertain", [f"models is {told}, but the answers to one query show {L}"]
-        single = L == 1 and status == "certified"
-        return Recovery(
-            vectors=np.tile(vectors, (told, 1)) if L == 1 else vectors.copy(),
-            status="single" if single else status,
-            error_bound=0.0 if status == "certified" else math.inf,
-            sigma=0.0,
-            diagnostics={"method": "polynomial", "design": "steps", "models": L, "warnings": warnings}
-            | {"m": [len(b) for b in sides]},
-        )
+            status, warnings = "uncertain", [fewer_models(told, L)]
+        status = "single" if L == 1 and status == "certified" else status
+        story: dict[str, Any] = {"method": "polynomial", "design": "steps", "models": L, "warnings": warnings}
+        known = np.tile(vectors, (told, 1)) if L == 1 else vectors.copy()
+        return ended(known, status, problem, story | {"m": [len(b) for b in sides]})
 
     wanted, fitted = np.full(L, first), np.zeros(L, np.intp)  # measurements before the next fit, and at the last one
     while True:
@@ -61,7 +58,7 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
             for a in range(L):
                 rows[a] = np.concatenate([rows[a], V[owner == a]])
                 sides[a] = np.concatenate([sides[a], value[owner == a]])
-        wrong = [a for a in range(L) if not _explains(vectors[a], rows[a], sides[a], tuning.CHECKED)]
+        wrong = [a for a in range(L) if not _explains(vectors[a], rows[a], sides[a])]
         if not wrong:
             other = gaussian(tuning.PLAIN_PER_MODEL * L, n, rng)
             asked = yield Round(other, label="other queries: is it so everywhere?")
@@ -130,7 +127,8 @@ def _solved(rows: Array, side: Array) -> Array:
         return np.asarray(np.linalg.lstsq(rows, side, rcond=None)[0])
 
 
-def _explains(vector: Array, rows: Array, side: Array, last: int) -> bool:
+def _explains(vector: Array, rows: Array, side: Array) -> bool:
     """Whether a vector predicts the last measurements, which it was not made of."""
-    misses = np.abs(rows[-last:] @ vector - side[-last:])
+    last = slice(-tuning.CHECKED, None)
+    misses = np.abs(rows[last] @ vector - side[last])
     return bool(misses.max() <= tuning.PREDICTED * np.abs(side).max())
