@@ -1,4 +1,4 @@
-"""Which other pairs of models explain the answers nearly as well: those that differ elsewhere.
+"""Which other readings explain the answers nearly as well: two models that differ elsewhere.
 
 At the corners of a box, models that differ by δ in feature i answer {m + δ, m − δ}, whichever feature i is. So two
 models are written as their mean m and their difference δ, which is zero outside a small set; what they share is paid
@@ -23,7 +23,7 @@ from mixsense.regression.likelihood import one_a_group
 
 
 class Rival(NamedTuple):
-    """Two models m ± δ/2 with their score."""
+    """A reading that is two models, m ± δ/2, with its score."""
 
     mean: Array
     """(c,), m."""
@@ -43,7 +43,7 @@ class Rival(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """More than two models, of which two have exchanged where they differ."""
+    """A reading that is more than two models, of which two have exchanged where they differ, with its score."""
 
     beta: Array
     """(L, c), the models."""
@@ -58,7 +58,7 @@ class Swap(NamedTuple):
 
 
 Reading = Rival | Swap
-"""What the answers may mean."""
+"""What the answers may mean: two models, or more of which two have exchanged something."""
 AnyReading = TypeVar("AnyReading", Rival, Reading)
 
 
@@ -93,7 +93,7 @@ def swaps(data: Data, fit: Fit) -> list[Reading]:
 
 
 def rivals(data: Data, pair: Fit) -> list[Reading]:
-    """Return the pairs that the answers do not rule out, that with the highest score first.
+    """Return the readings of two models that the answers do not rule out, that with the highest score first.
 
     Parameters
     ----------
@@ -201,9 +201,9 @@ def _place(rival: Rival) -> tuple[int, ...]:
     return tuple(np.flatnonzero(rival.delta).tolist())
 
 
-def loglik_of(data: Data, rival: Rival) -> float:
-    """Return the log-likelihood of all answers under a pair."""
-    return float(data.explained(rival.beta, rival.weights, rival.sigma).loglik.sum())
+def loglik_of(data: Data, reading: Reading) -> float:
+    """Return the log-likelihood of all answers under a reading."""
+    return float(data.explained(reading.beta, reading.weights, reading.sigma).loglik.sum())
 
 
 def sceptical(data: Data, alive: Sequence[Reading], free: bool) -> list[Reading]:
@@ -213,8 +213,8 @@ def sceptical(data: Data, alive: Sequence[Reading], free: bool) -> list[Reading]
     ----------
     data : Data
         Rows and answers.
-    alive : sequence of Rival or Swap
-        Readings, each fitted with shares of its own.
+    alive : sequence of Reading
+        Each fitted with shares of its own.
     free : bool
         The shares are not known; else they are known to be equal.
 
@@ -226,25 +226,25 @@ def sceptical(data: Data, alive: Sequence[Reading], free: bool) -> list[Reading]
     """
     groups = len(data.y) if data.group is None else int(data.group.max()) + 1
     occam, found = math.log(math.sqrt(2 * math.pi) / 2 / math.sqrt(groups)), []
-    for rival in alive:
-        other = alive[0] if rival is not alive[0] else alive[-1]  # of many models, the two that the readings move
-        pair, equal = np.argsort(-np.abs(rival.beta - other.beta).max(axis=1), kind="stable")[:2], rival.weights.copy()
+    for reading in alive:
+        other = alive[0] if reading is not alive[0] else alive[-1]  # of many models, the two that the readings move
+        pair = np.argsort(-np.abs(reading.beta - other.beta).max(axis=1), kind="stable")[:2]
+        equal = reading.weights.copy()
         equal[pair] = equal[pair].mean()
-        own, same = (float(data.explained(rival.beta, w, rival.sigma).loglik.sum()) for w in (rival.weights, equal))
-        gain = max(own - same, 0.0)
+        gain = max(loglik_of(data, reading) - loglik_of(data, reading._replace(weights=equal)), 0.0)
         more = float(np.logaddexp(0.0, gain + occam)) if free else 0.0
-        found.append(rival._replace(score=rival.score - gain + more))
-    return sorted(found, key=lambda rival: -rival.score)
+        found.append(reading._replace(score=reading.score - gain + more))
+    return sorted(found, key=lambda reading: -reading.score)
 
 
 def _alive(found: Sequence[AnyReading]) -> list[AnyReading]:
-    """Sort rivals by their scores; leave out those that are far behind, and those equal to a better one."""
+    """Sort readings by their scores; leave out those that are far behind, and those equal to a better one."""
     kept: list[AnyReading] = []
-    for rival in sorted(found, key=lambda rival: -rival.score):
-        if kept and rival.score < kept[0].score - tuning.RIVAL_BEHIND:
+    for reading in sorted(found, key=lambda reading: -reading.score):
+        if kept and reading.score < kept[0].score - tuning.RIVAL_BEHIND:
             break
-        if all(distance(rival.beta, other.beta) > tuning.RIVAL_DISTINCT * rival.sigma for other in kept):
-            kept.append(rival)
+        if all(distance(reading.beta, other.beta) > tuning.RIVAL_DISTINCT * reading.sigma for other in kept):
+            kept.append(reading)
     return kept
 
 
@@ -257,14 +257,14 @@ def distance(beta: Array, other: Array) -> float:
 
 
 def probabilities(found: Sequence[Reading]) -> Array:
-    """Return how probable each of several rivals is, by their scores."""
-    score = np.array([rival.score for rival in found])
+    """Return how probable each of several readings is, by their scores."""
+    score = np.array([reading.score for reading in found])
     share = np.exp(score - score.max(initial=-math.inf))
     return np.asarray(share / max(float(share.sum()), 1e-300))
 
 
 def distance_kept(found: Sequence[Reading], beta: Array, eta: float) -> float:
-    """Return the distance from a fit beyond which the rivals have a probability of at most η together.
+    """Return the distance from a fit beyond which the readings have a probability of at most η together.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def distance_kept(found: Sequence[Reading], beta: Array, eta: float) -> float:
     (2.0, 0.0)
     """
     share = probabilities(found)
-    apart = np.array([distance(rival.beta, beta) for rival in found])
+    apart = np.array([distance(reading.beta, beta) for reading in found])
     order = np.argsort(-apart, kind="stable")
     beyond = np.cumsum(share[order])
     return float(apart[order][int((beyond <= eta).sum())])

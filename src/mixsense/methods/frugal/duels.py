@@ -1,4 +1,4 @@
-"""Queries in a box that tell rivals apart: pairs of models that differ elsewhere answer differently at inner points."""
+"""Queries in a box that tell readings apart: models that differ elsewhere answer differently at inner points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mixsense.regression.rivals import Reading
 
 
 def duels(q: int, box: Box, rivals: Sequence[Reading], rng: np.random.Generator) -> Array:
-    """Draw q corners with one or two entries in the middle, those where the rivals' answers differ most.
+    """Draw q corners with one or two entries in the middle, those where the rivals answer most differently.
 
     Parameters
     ----------
@@ -21,8 +21,8 @@ def duels(q: int, box: Box, rivals: Sequence[Reading], rng: np.random.Generator)
         How many.
     box : Box
         Where queries stay.
-    rivals : sequence of Rival or Swap
-        Pairs that are alive, the best first.
+    rivals : sequence of Reading
+        Those that are alive, the best first.
     rng : Generator
         Draws the corners.
     """
@@ -47,7 +47,7 @@ def candidates_for_duels(many: int, box: Box, rng: np.random.Generator) -> Array
 
 
 def told_apart(X: Array, one: Reading, other: Reading) -> Array:
-    """Return the symmetric Kullback–Leibler divergence of the answers to each row under two pairs, (q,)."""
+    """Return the symmetric Kullback–Leibler divergence of the answers to each row under two readings, (q,)."""
     means = np.hstack([X @ one.beta.T, X @ other.beta.T])
     sigma = min(one.sigma, other.sigma)
     low, high = means.min(axis=1) - 4 * sigma, means.max(axis=1) + 4 * sigma
@@ -57,7 +57,7 @@ def told_apart(X: Array, one: Reading, other: Reading) -> Array:
     return total
 
 
-def _density(X: Array, y: Array, rival: Reading) -> Array:
-    z = (y[:, :, None] - (X @ rival.beta.T)[:, None]) / rival.sigma
-    found: Array = (np.exp(-0.5 * z * z) @ rival.weights) / rival.sigma + 1e-300
+def _density(X: Array, y: Array, reading: Reading) -> Array:
+    z = (y[:, :, None] - (X @ reading.beta.T)[:, None]) / reading.sigma
+    found: Array = (np.exp(-0.5 * z * z) @ reading.weights) / reading.sigma + 1e-300
     return found

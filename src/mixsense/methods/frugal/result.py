@@ -131,7 +131,7 @@ class Report:
             Bound on the error; infinite while the number of models is not settled.
         reached : bool
             The bound is within the precision that was asked for.
-        alive : sequence of Rival or Swap
+        alive : sequence of Reading
             Other models that the answers do not rule out.
         checks : sequence of Check, optional
             Of the model, if they were made already. Without an error bound none are needed.

@@ -16,7 +16,7 @@ from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 
 
-class Reading(Code, Protocol):
+class BinCode(Code, Protocol):
     """How the bins are asked, and how their answers are read."""
 
     signatures: Array
@@ -32,7 +32,7 @@ class Reading(Code, Protocol):
         """Return how many positions are in no bin that could be read: a coefficient there would not have shown."""
 
     def doubts(self) -> list[str]:
-        """Return what speaks against the readings as such."""
+        """Return what speaks against what was read, as such."""
 
     def misfits(self, answers: list[Array], colours: list[Colour], layers: Layers) -> list[str]:
         """Return what speaks against colours that explain everything."""
@@ -61,16 +61,16 @@ class Found:
     ----------
     problem : Problem
         All arguments of the run.
-    reading : Reading
-        The code of the bins.
+    code : BinCode
+        How bins are asked and read.
     whole : Whole
         A query of all positions, and the models' values for it: as many as there are models.
     design : Design
         What was planned.
     """
 
-    def __init__(self, problem: Problem, reading: Reading, whole: Whole, design: Design) -> None:
-        self.problem, self.reading, self.whole, self.design = problem, reading, whole, design
+    def __init__(self, problem: Problem, code: BinCode, whole: Whole, design: Design) -> None:
+        self.problem, self.code, self.whole, self.design = problem, code, whole, design
         self.models = len(whole.values)
         self.layers = Layers(problem.n)
         self.answers: list[Array] = []
@@ -79,7 +79,7 @@ class Found:
 
     def take(self, answers: Array) -> None:
         """Add the answers to the next layer, (bins, rows, repeats)."""
-        self.measured += self.reading.measured(answers, self.layers.first[len(self.answers)])
+        self.measured += self.code.measured(answers, self.layers.first[len(self.answers)])
         self.answers.append(answers.copy())
         self._decoded = None
 
@@ -90,14 +90,14 @@ class Found:
             self.answers[layer][number - self.layers.first[layer]] = new
         self.measured = [each for each in self.measured if each.bin not in set(bins)]
         for number, new in zip(bins, answers, strict=True):
-            self.measured += self.reading.measured(new[None], number)
+            self.measured += self.code.measured(new[None], number)
         self._decoded = None
 
     @property
     def decoded(self) -> Decoded:
         """What the decoder makes of all measurements."""
         if self._decoded is None:
-            self._decoded = decode(self.measured, self.reading, self.layers, self.models)
+            self._decoded = decode(self.measured, self.code, self.layers, self.models)
         return self._decoded
 
     def alone(self) -> float:
@@ -110,13 +110,13 @@ class Found:
         return len(self.measured) >= tuning.TELLING and self._alone(self.measured) < tuning.NONE_ALONE
 
     def _alone(self, measured: list[Measured]) -> float:
-        found = [int(self.reading.singletons(each.value[None], each.tolerance)[0][0]) >= 0 for each in measured]
+        found = [int(self.code.singletons(each.value[None], each.tolerance)[0][0]) >= 0 for each in measured]
         return sum(found) / max(len(found), 1)
 
     def rows(self) -> tuple[list[Colour], int]:
         """Return the colours, with an empty one for a vector 0 if answers show it, and the number of answers left."""
         colours = list(self.decoded.colours)
-        left = self.reading.left(self.answers, colours, self.layers)
+        left = self.code.left(self.answers, colours, self.layers)
         if len(colours) < self.models and left.size and not left.any():
             return [*colours, Colour()], 0
         return colours, left.size
@@ -124,7 +124,7 @@ class Found:
     @property
     def complete(self) -> bool:
         """Whether everything that was heard is explained, and every position was heard of: the certificate."""
-        if self.decoded.unexplained or self.reading.unread(self.layers):
+        if self.decoded.unexplained or self.code.unread(self.layers):
             return False
         colours, left = self.rows()
         return left == 0 and self.whole.explained(colours)
@@ -132,14 +132,14 @@ class Found:
     @property
     def finished(self) -> bool:
         """Whether to ask more is of no use."""
-        return self.complete or self.decoded.glued or self.dense or bool(self.reading.doubts())
+        return self.complete or self.decoded.glued or self.dense or bool(self.code.doubts())
 
     def result(self, status: str | None = None) -> Recovery:
         """Return the vectors as far as they are known, with what is known besides."""
         colours, left = self.rows()
         found, warnings = len(colours), self._warnings(left, self.whole.explained(colours))
         if not warnings:
-            warnings = self.reading.misfits(self.answers, colours, self.layers)
+            warnings = self.code.misfits(self.answers, colours, self.layers)
         wanted = self.problem.given_models or self.models
         vectors = np.zeros((max(found, 1), self.problem.n))
         for row, colour in zip(vectors, colours, strict=False):
@@ -170,7 +170,7 @@ class Found:
 
     def _warnings(self, left: int, whole: bool) -> list[str]:
         """Return what keeps the vectors from being certain, and what to do."""
-        decoded, texts = self.decoded, self.reading.doubts()
+        decoded, texts = self.decoded, self.code.doubts()
         if decoded.glued:
             where = f"position {', '.join(map(str, decoded.shared))}" if decoded.shared else "some position"
             texts.append(
@@ -188,7 +188,7 @@ class Found:
                 f"that was found, and {len(decoded.unowned)} coefficients of an unknown owner: ask more bins "
                 "(rateless=True), or give the shares if they differ"
             )
-        elif unread := self.reading.unread(self.layers):
+        elif unread := self.code.unread(self.layers):
             texts.append(f"{unread} positions are in no bin that could be read: ask more bins (rateless=True)")
         elif not whole:
             texts.append(

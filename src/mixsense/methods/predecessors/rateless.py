@@ -61,7 +61,7 @@ def _ask_again(found: Found) -> Method[None]:
     bins = sorted({found.measured[number].bin for number in found.decoded.unexplained})
     if not bins or len(bins) > tuning.MISREAD * found.layers.count:
         return
-    signatures = found.reading.signatures
+    signatures = found.code.signatures
     rows = [found.layers.row(number, signatures) for number in bins]
     answers = yield from _ask(rows, found.design.repeats, f"{len(bins)} bins again", found)
     found.replace(bins, answers.reshape(len(bins), len(signatures), -1))
@@ -69,7 +69,7 @@ def _ask_again(found: Found) -> Method[None]:
 
 def ask_layers(found: Found, sizes: list[int], rng: np.random.Generator) -> Method[None]:
     """Ask further layers, with these numbers of bins, in rounds that fit into memory."""
-    signatures = found.reading.signatures
+    signatures = found.code.signatures
     at_once = max(1, tuning.ENTRIES // signatures.size)
     for start in range(0, len(sizes), at_once):
         some = sizes[start : start + at_once]
