@@ -73,7 +73,7 @@ class Borders:
             self.crossings[str(there), here] += 1
 
     def _package(self, frame: FrameType) -> str | None:
-        """Return the package that a frame's function is in; None outside of mixsense."""
+        """Return the package that a frame's function is in; None outside mixsense."""
         code = frame.f_code
         if code not in self._known:
             inside = code.co_filename.startswith(self._home)

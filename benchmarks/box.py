@@ -1,4 +1,4 @@
-"""Queries inside of a box: random corners against Gaussians shrunk until three standard deviations fit.
+"""Queries inside a box: random corners against Gaussians shrunk until three standard deviations fit.
 
     python benchmarks/box.py [--seeds 20] [--jobs 2] [--markdown docs/studies.md]
 

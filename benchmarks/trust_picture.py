@@ -51,7 +51,7 @@ def end(run: Run) -> str:
 
 
 def draw(runs: list[Run], path: Path) -> None:
-    """Draw a bar for each family of worlds, those inside of the model on the left."""
+    """Draw a bar for each family of worlds, those inside the model on the left."""
     figure, both = plt.subplots(1, 2, figsize=(13, 9.5), layout="constrained")
     for axes, section in zip(both, ("inside", "outside"), strict=True):
         ended = defaultdict(Counter)

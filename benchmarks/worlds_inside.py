@@ -174,7 +174,7 @@ class Answering:
 
 
 def yes_or_no(columns: int, part: float, size: float, weights: Sequence[float], block: int = 1) -> None:
-    """Register two models that differ by size σ in so many features of those that are a yes or no, a part of all."""
+    """Register two models that differ by size σ in this many features of those that are a yes or no, a part of all."""
 
     def make(setting: Setting, rng: np.random.Generator) -> Case:
         n, either = setting.n, max(columns, round(part * setting.n))

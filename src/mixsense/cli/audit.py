@@ -88,7 +88,7 @@ def audit_command(
         str | None, typer.Option(help="Name of the study in the database.", show_default="audit, or what the file says")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew, as NAME-2, NAME-3, …, although a study NAME is there: for CI.")
+        bool, typer.Option("--fresh", help="Begin again, as NAME-2, NAME-3, …, although a study NAME is there: for CI.")
     ] = False,
     skip_preflight: Annotated[
         bool, typer.Option("--skip-preflight", help="Do not look at the endpoint first.")

@@ -1,4 +1,4 @@
-"""An audit that is run once more: it goes on, has ended, or begins anew under another name."""
+"""An audit that is run once more: it goes on, has ended, or begins again under another name."""
 
 from __future__ import annotations
 

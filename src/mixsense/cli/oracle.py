@@ -41,9 +41,9 @@ class Kind:
     identity: Callable[[str], str] = str
     """What a study stores to tell it from another one: no secrets."""
     audited: bool = False
-    """It is one for `mixsense audit`: it takes `features`, and is a context manager."""
+    """Whether `mixsense audit` can ask it: it takes `features`, and is a context manager."""
     parallel: bool = False
-    """It takes several questions at a time."""
+    """Whether it takes several questions at a time."""
     extras: Mapping[str, str] = field(default_factory=dict)
     """The optional packages that it needs, each with the extra that brings it."""
 

@@ -37,25 +37,25 @@ class Entry:
     options: tuple[str, ...] = ()
     """What it takes besides the problem."""
     any_options: bool = False
-    """It takes any others, too."""
+    """Whether it takes options of any other name, too."""
     box_options: tuple[str, ...] = ()
-    """Those of the options that are for queries in a box."""
+    """The options that are for queries in a box only."""
     takes_box: bool = False
-    """It is given the coded box and keeps to it, with an intercept if one is wanted; others are scaled to fit."""
+    """Whether it is given the coded box and keeps to it, with an intercept if wanted; others are scaled to fit."""
     takes_scale: bool = False
-    """It can use answers on a scale, and those that belong together."""
+    """Whether it can use answers on a scale, and those that belong together."""
     exact: bool = False
-    """It is for answers without noise."""
+    """Whether it is for answers without noise."""
     any_queries: bool = False
-    """It can use whatever queries come back, also more or fewer than it sent."""
+    """Whether it can use whatever queries come back, also more or fewer than it sent."""
     needs: tuple[str, ...] = ()
     """Which arguments and options have to be given, by name; "exact" is an oracle that answers with fractions."""
     assumes: str = ""
     """What has to be true of the models and the answers, in one line."""
     unboxed: bool = False
-    """Its queries fit into no box."""
+    """Whether its queries fit into no box."""
     built_in: bool = False
-    """It comes with mixsense: what it promises has been measured."""
+    """Whether it comes with mixsense: what it promises has been measured."""
 
     @property
     def make(self) -> Make:

@@ -66,7 +66,7 @@ class RecordFile:
         self.write(len(waiting), more)
 
     def write(self, begun: int | None = None, more: bool = False) -> None:
-        """Bring into the file what has to follow; only so many bytes of it may be there already, from another try."""
+        """Bring into the file what has to follow; only this many bytes of it may be there already, from another try."""
         size, text = self._end
         if size and not self.path.exists():  # opening would leave an empty file, which looks like a new record
             raise OSError(errno.EBUSY, f"it had {size} bytes and is gone: another program has removed it")

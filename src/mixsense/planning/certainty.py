@@ -48,7 +48,7 @@ def certain_of_any(n: int, k: int, gap: float, gamma: float, shares: Weights) ->
 
     Notes
     -----
-    With v = c/N the variance of one coefficient's step, m of them outside of what was found, and λ the noncentrality
+    With v = c/N the variance of one coefficient's step, m of them outside what was found, and λ the noncentrality
     that a χ² of m degrees of freedom is tested against, γ² = v (λ + χ²) is reached, with χ² the quantile of the k
     coefficients that were found: N = c (λ + χ²)/γ², and `OVERSHOOT` of it for nine runs of ten.
 

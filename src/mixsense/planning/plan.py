@@ -81,7 +81,7 @@ def plan(
         many answers as tell the same; other methods take real numbers. σ, gap and γ are about the linear value.
     level, spread : float, optional
         Mean and standard deviation of a model's linear values over the queries, which say how many answers are at the
-        ends. Left out: the middle of the scale, and 0.75 √(n/k) gap/√2 as of focused queries; in a box the spread is
+        ends. Left out: the middle of the scale, and 0.75 √(n/k) gap/√2 as for focused queries; in a box the spread is
         the root of the sum of the squared effects.
 
     Returns

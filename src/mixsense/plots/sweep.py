@@ -20,7 +20,7 @@ SWEPT = ("max_queries", "gap", "k", "n", "models", "sigma", "gamma", "overlap", 
 NEEDED_COLUMNS = ("method", "max_queries", "seed", "status", "error", "queries")
 """Columns that a frame must have to be drawn."""
 IN_TITLE = ("method", "n", "k", "models", "gap", "sigma", "max_queries", "gamma")
-"""Those of these that do not vary stand above the picture."""
+"""Settings that stand above the picture if they do not vary."""
 LINE_STYLES, MARKERS = ("-", "--", ":", "-."), "os^DvPX"
 """For what the colour does not tell: 28 combinations before the first one comes again."""
 Y_LABELS = {

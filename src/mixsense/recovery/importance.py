@@ -28,7 +28,7 @@ class Choice(NamedTuple):
     """The coefficients that are shown."""
 
     shown: Index
-    """Their positions, ascending."""
+    """Positions of the coefficients that are shown, ascending."""
     others: str
     """How many others there are, and how far from 0 at most; empty if all of them are 0."""
 

@@ -9,4 +9,4 @@ STATUSES = {
 }
 """Every status, with its meaning."""
 PROMISES = "certified", "single"
-"""Those that promise something."""
+"""The statuses that promise something."""

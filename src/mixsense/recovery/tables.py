@@ -27,7 +27,7 @@ MOST_COEFFICIENTS = 25
 """A table lists at most this many coefficients, those furthest from 0 in standard errors; those that are clearly not 0
 are all listed."""
 SHARE_PLACES, MOST_SHARE_PLACES = 2, 4
-"""Places after the point of a share: so many that each standard error has a digit, within these: taste."""
+"""Places after the point of a share: as many as show a digit of each standard error, within these limits: taste."""
 
 
 class Row(NamedTuple):

@@ -180,7 +180,7 @@ def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, searc
 def one_less(f: Fit, data: Data, shares: Array) -> tuple[list[Array], bool]:
     """Return where one model less may be, the most likely first: two merged, or one left out.
 
-    And whether each of the models is needed beyond doubt: all others are a nat for each answer behind.
+    Returns also whether each of the models is needed beyond doubt: then all starts are a nat for each answer behind.
     """
     starts = [merged(f.beta, f.weights), *left_out(f.beta)]
     rough = np.array([_loglik(start, f.sigma, shares, data) for start in starts])

@@ -286,7 +286,7 @@ SELDOM_STARTS = (-2.0, -1.2, 1.2, 2.0)
 """Where two models may differ in one column, and one of them answers seldom (1 − `HIDDEN_SHARE`), it is looked for this
 many spreads from the one model. Taste: about what is hard to see; EM finds the size."""
 SELDOM_TRIED = 3
-"""Of these starts, this many are fitted: those that explain the answers best as they are. Taste: time."""
+"""This many of the `SELDOM_STARTS` of all columns are fitted: those that explain the answers best. Taste: time."""
 MOST_HIDDEN_NATS = 50.0
 """Pairs that are this many nats ahead of one model are as good as any. A numerical guard: their odds stay finite."""
 LEAST_HIDDEN_NOISE = 0.02
@@ -307,7 +307,7 @@ RIVAL_NEAR = 5.0
 """The moves are tried from pairs that are at most this many nats behind the best. Taste: what they find is at most a
 few nats better than they are, and has to be near the best to count."""
 RIVALS_TRIED = 24
-"""Of all moves, this many are fitted: those that explain the answers best as they are. Taste: never swept."""
+"""Of all moves of a pair, this many are fitted: those that explain the answers best as they are. Taste: never swept."""
 COLUMNS_OF_A_SWAP = 2
 """Of three models and more, two that clearly differ in at most this many columns may be mistaken.
 Derived: two that differ in more answer alike nowhere."""

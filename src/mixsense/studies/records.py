@@ -35,7 +35,7 @@ class Question:
     names, units : tuple of str
         What the entries of x are, and their units.
     group : int or None
-        The number of the respondent that it was handed to; None if nobody said who asks.
+        The number of the respondent that it was handed to; None if whoever asked gave no name.
     unit : int
         Questions of a round with the same number want one respondent.
     features : tuple of Number or Integer, or None

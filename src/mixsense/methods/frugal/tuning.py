@@ -215,7 +215,7 @@ INSIDE_SHARE = 0.15
 """Each entry of a corner is drawn from the inside of its range with this probability, so that a bend can be seen.
 Taste: as in the prototype of the checks; it costs 9 to 14 % of the corners' information."""
 INSIDE_RANGE = (0.3, 0.8)
-"""These entries are this far from the middle, in half ranges, to either side.
+"""Entries inside their range are this far from its middle, in half ranges, to either side.
 Derived: a cubic bend, x³ − x, is largest at 1/√3 = 0.58; over this range its mean square is 0.13, over all 0.08."""
 REPEATED_SHARE = 0.08
 """This share of a round's queries is asked twice: then it can be seen whether the query chooses the model.

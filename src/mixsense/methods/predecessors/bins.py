@@ -48,7 +48,7 @@ class Layers:
         return [first + int(layer[position]) for first, layer in zip(self.first, self.bin_of, strict=False)]
 
     def holds(self, number: int, positions: Index) -> Any:
-        """Return which positions are in a bin; those outside of 0 … n − 1 are in none."""
+        """Return which positions are in a bin; those outside 0 … n − 1 are in none."""
         layer = self.layer_of(number)
         inside = (positions >= 0) & (positions < self.n)
         return inside & (self.bin_of[layer][np.where(inside, positions, 0)] == number - self.first[layer])

@@ -140,7 +140,7 @@ def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, step: float) 
     """Say if the answers spread more around the vectors than the noise does.
 
     Two models whose mean is on the grid differ by 2 steps or more in some coefficient: read as their mean, they add a
-    step² or more to the variance of 2 in L + 1 answers. Half of that is too much. Parameters as of `offsets`.
+    step² or more to the variance of 2 in L + 1 answers. Half of that is too much. The parameters are as for `offsets`.
 
     Examples
     --------

@@ -194,7 +194,7 @@ class Decoded(NamedTuple):
 
 
 def decode(measured: list[Measured], code: Code, layers: Layers, models: int) -> Decoded:
-    """Find up to so many colours: steps 2 to 5. No owner is ever guessed."""
+    """Find at most this many colours: steps 2 to 5. No owner is ever guessed."""
     graph = graph_of(measured, code, layers)
     at: dict[int, list[int]] = defaultdict(list)
     for number, each in enumerate(measured):

@@ -64,7 +64,7 @@ MORE_SEEDS = 4
 HASTE = 16
 """A layer is added at a time, and one more for this many that there are. Taste: decoding costs time, too."""
 CONFIRMED = 2
-"""So many measurements that a model explains must hold a coefficient before it is the model's own. Derived: one alone
+"""This many measurements that a model explains must hold a coefficient before it is the model's own. Derived: one alone
 may be the one that suggested it."""
 LOCATED = 400
 """Coefficients in a component of which the one that two models share is looked for. Taste: a second at most."""
@@ -112,7 +112,7 @@ CLOSE_MEANS = 10.0
 """Answers to a query beyond those that hear all models: this times L² (σ/step)^`CLOSE_POWER`. Swept: with it 3 to 7 %
 of the queries are misread, L = 2 to 4, σ/step 0.3 to 2, 200 batches each with seed 0."""
 CLOSE_POWER = 2.5
-"""See `CLOSE_MEANS`. Swept: with it."""
+"""Power of σ/step in the answers to a query beyond those that hear all models. Swept: with `CLOSE_MEANS`."""
 UNHEARD = 0.02
 """The probability with which one of the models is not heard in a query's answers. Taste: such a row is left out."""
 SAME_SHARES = 1e-6
@@ -140,7 +140,7 @@ TIGHT = 1.6
 ROWS_PER_K = 2.0
 """Rows to begin with: this times k log(n/k + 1), and `MORE_ROWS`. Derived: the phase transition of basis pursuit."""
 MORE_ROWS = 10
-"""See `ROWS_PER_K`. Taste: some rows are dropped."""
+"""Rows to begin with, besides those of `ROWS_PER_K`. Taste: some rows are dropped."""
 MORE = 0.25
 """The part of the rows that is added if they are not enough. Taste: a few more rounds for fewer rows."""
 MOST_ROWS = 3
@@ -148,7 +148,7 @@ MOST_ROWS = 3
 GUESSED_K = 4
 """The sparsity to begin with if it is not given. Taste: rows are added until they are enough."""
 AGAIN = 3
-"""Rows that do not fit are asked again so many times. Taste: misread three times, a row is wrong for another reason."""
+"""Rows that do not fit are asked again this many times. Taste: one misread three times is wrong for another reason."""
 DETERMINED = 2
 """Rows over the non-zero coefficients of a vector that they determine. Derived: two vectors of that many coefficients
 differ in twice as many."""

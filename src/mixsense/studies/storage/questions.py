@@ -45,9 +45,9 @@ class Wanted:
     """In the order of the design; otherwise it is random, and stored nowhere: who was the third to take a question does
     not tell which one it was."""
     group: int | None = None
-    """The number of who asks."""
+    """The number of whoever asks."""
     patient: bool = False
-    """Who asks waits where all questions are out; others get extra ones."""
+    """Whoever asks waits where all questions are out; others get extra ones."""
     advance: bool = True
     """Who asks computes the next round if it is due."""
 
@@ -90,7 +90,7 @@ class Questions:
         Returns
         -------
         list of Ticket or None
-            None if the next round is to be computed, and it is the turn of who asks.
+            None if the next round is to be computed, and it is the turn of whoever asks.
         """
         with self._access.writing() as connection:
             if connection.execute(self._of(ends)).first():

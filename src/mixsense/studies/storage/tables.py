@@ -107,7 +107,7 @@ tickets = sa.Table(
     _number("round"),
     _number("slot"),  # query × repeats + repeat
     _maybe("secret"),  # random, the other part of the id; NULL where an older mixsense counted
-    _maybe("answer_group"),  # of whom the question was handed to; NULL: nobody said who asks
+    _maybe("answer_group"),  # of the respondent that was handed the question; NULL: whoever asked gave no name
     sqlite_with_rowid=False,
 )
 sa.Index("mixsense_tickets_slot", tickets.c.study, tickets.c.round, tickets.c.slot)

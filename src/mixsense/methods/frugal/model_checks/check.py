@@ -34,11 +34,11 @@ class Check:
     """One way in which the world could differ from the model, and whether it does."""
 
     name: str
-    """Which way."""
+    """What could differ, as the diagnostics call it."""
     statistic: float
     """How much the answers speak for it: in standard errors, nats, σ, or a share."""
     p_value: float | None
-    """Of the statistic, if the model holds; None if it was not computed."""
+    """The p-value of the statistic, if the model holds; None if it was not computed."""
     threshold: float
     """The check fails if the p-value is below this or, without one, the statistic above it."""
     what: str = ""

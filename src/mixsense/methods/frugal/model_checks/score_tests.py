@@ -20,11 +20,11 @@ class Tested(NamedTuple):
     """The largest statistic of an extension."""
 
     statistic: float
-    """In standard errors; its sign is that of the parameter."""
+    """The statistic in standard errors; its sign is that of the parameter."""
     p_value: float
-    """Of the largest of all of them, if the model holds."""
+    """The p-value of the largest statistic of all parameters, if the model holds."""
     which: int
-    """The parameter that it belongs to."""
+    """The parameter that the statistic belongs to."""
 
 
 def score_tests(

@@ -65,7 +65,7 @@ def _gain(r: Array, level: Array, weights: Array, sigma: Array) -> float:
     own_noise = bool(sigma[0] != sigma[1])
     two = _two_gaussians(r, level, weights, sigma, own_noise)
     one = max(_skewed(r), _skewed(-r), _wide(r))
-    return two - one - 0.5 * (1 + own_noise) * math.log(len(r))  # two levels have so many parameters more
+    return two - one - 0.5 * (1 + own_noise) * math.log(len(r))  # two levels have this many parameters more
 
 
 def _two_gaussians(r: Array, level: Array, weights: Array, sigma: Array, own_noise: bool) -> float:
