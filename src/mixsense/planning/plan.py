@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mixsense.checks import as_float, as_int
 from mixsense.errors import InvalidInput
-from mixsense.methods.paper.constants import PRACTICAL, THEORY
+from mixsense.methods.paper.constants import PRACTICAL
 from mixsense.planning import costs, predecessors
 from mixsense.planning.calibration import MOST_OF_GAP, RANGES
-from mixsense.planning.certainty import certain_of_any, certain_of_typical
 from mixsense.planning.information import Lost, scale_expected
 from mixsense.planning.inputs import (
     LARGEST_RATIO,
@@ -23,6 +22,7 @@ from mixsense.planning.inputs import (
     planned_models,
 )
 from mixsense.planning.people import people, people_of_each_kind
+from mixsense.planning.setting import NOTES, Setting
 from mixsense.planning.table import Plan, Row, count
 from mixsense.problem import DEFAULTS, EQUAL, Problem, Weights, as_shares
 
@@ -32,6 +32,11 @@ TOLERANCE = 0.01
 """How exactly a budget's γ is found where a formula has no inverse (taste)."""
 NINE_OF_TEN = 1.3
 """Standard deviations above the mean that nine runs of ten do not exceed (derived: the normal quantile, 1.28)."""
+FRUGAL_EXACT = (
+    "the default method, exact in 9 runs of 10; assumes sparse vectors and answers with all digits of a float"
+)
+LINKED = "frugal", "certified", "typical"
+"""The rows of the method that makes use of which answers are one person's."""
 
 
 def plan(
@@ -137,7 +142,7 @@ def plan(
     if sigma == 0:
         return Plan(inputs, _without_noise(problem, budget, per_person))
     check_scales(sigma, gap, problem.gamma)
-    setting = _Setting.of(problem, gap / sigma, as_shares(shares, models))
+    setting = Setting.of(problem, gap / sigma, as_shares(shares, models))
     if scale is not None:
         setting = setting.on_scale(Lost.of(scale, problem.n, k, sigma, gap, level, spread))
     if problem.gamma is not None:
@@ -149,101 +154,11 @@ def plan(
     return Plan(inputs, rows + more, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """What all methods are planned for, in units of σ."""
-
-    n: int
-    k: int
-    gap: float
-    eta: float
-    shares: Weights
-    growth: costs.Growth
-    """By how much the frugal method's parts are larger than for two models with equal shares."""
-    lost: Lost | None = None
-    """How many answers tell as much as one real number; None where they are real numbers."""
-
-    @classmethod
-    def of(cls, problem: Problem, gap: float, shares: Weights) -> _Setting:
-        k = problem.k or 1
-        return cls(problem.n, k, gap, problem.eta, shares, costs.growth_of(k, gap, shares))
-
-    @property
-    def models(self) -> int:
-        return len(self.shares)
-
-    @property
-    def equal(self) -> bool:
-        return max(self.shares) - min(self.shares) < 1e-9
-
-    @property
-    def not_for_paper(self) -> str:
-        """Why the paper's rows have no number; empty if they have one."""
-        if self.lost is not None:
-            return ONLY_REAL
-        return f"not planned for {self.models} models" if self.models != 2 else "" if self.equal else UNEQUAL
-
-    def note(self, name: str) -> str:
-        """Return what the number of a row means."""
-        rough = self.models != 2 and name in ("frugal", "certified", "typical")
-        many = self.lost and (self.lost.plain if name == "tagged" else self.lost.focused)
-        more = f"; {many:.2f} answers tell as much as a real number" if many else ""
-        return NOTES[name] + (f"; rough: scaled from 2 to {self.models} models" if rough else "") + more
-
-    def on_scale(self, lost: Lost) -> _Setting:
-        """Return the same for answers on a scale: the start has plain queries, the rest focused ones."""
-        base, start, precision = self.growth
-        growth = (base * lost.plain, start * lost.plain, precision * lost.focused)
-        return replace(self, growth=growth, lost=lost)
-
-    def paper(self, gamma: float) -> int:
-        return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, PRACTICAL)
-
-    def theorem(self, gamma: float) -> int:
-        return costs.paper(self.n, self.k, 1.0, self.gap, gamma, self.eta, THEORY)
-
-    def certified(self, gamma: float) -> int:
-        real = certain_of_any(self.n, self.k, self.gap, gamma, self.shares)
-        any_ = math.ceil(real * (self.lost.focused if self.lost else 1.0))
-        # Whoever is sure of any vectors is sure of typical ones.
-        return max(any_, self.typical(gamma), self.frugal(gamma))
-
-    def typical(self, gamma: float) -> int:
-        return certain_of_typical(self.n, self.k, self.gap, gamma, self.growth)
-
-    def frugal(self, gamma: float) -> int:
-        return costs.frugal(self.n, self.k, self.gap, gamma, self.growth)
-
-    def tagged(self, gamma: float) -> int:
-        return math.ceil(costs.tagged(self.k, gamma, self.shares) * (self.lost.plain if self.lost else 1.0))
-
-
-NOTES = {
-    "theorem": "Algorithm 8 with the constants of the proofs: to see, not to run",
-    "paper": 'Algorithm 8 with practical constants: method="paper"',
-    "frugal": "the default method with max_queries = this number: within γ in 9 runs of 10",
-    "certified": "the default method with gamma = γ, until it is sure for any vectors: enough in 9 runs of 10",
-    "typical": 'with promise="typical", until it is sure for typical vectors: enough in 9 runs of 10',
-    "tagged": "limit for Gaussian queries if each answer told its vector; focused queries can do better",
-    "printed": "the appendix's scheme with its 2 log₂ m repeats",
-    "noiseless": 'exact, on average: method="noiseless", models=2',
-}
-"""What the number of each row means."""
-FRUGAL_EXACT = (
-    "the default method, exact in 9 runs of 10; assumes sparse vectors and answers with all digits of a float"
-)
-LINKED = "frugal", "certified", "typical"
-"""The rows of the method that makes use of which answers are one person's."""
-ONLY_REAL = "takes real numbers, not answers on a scale"
-UNEQUAL = "assumes equal shares"
-"""Why a row has no number."""
-
-
 def _people(queries: int | None, per_person: int | None) -> int | None:
     return None if queries is None or per_person is None else people(queries, per_person)
 
 
-def _for_precision(s: _Setting, sigma: float, gamma: float, per_person: int | None) -> tuple[Row, ...]:
+def _for_precision(s: Setting, sigma: float, gamma: float, per_person: int | None) -> tuple[Row, ...]:
     """Rows for a precision γ: the number of answers is asked."""
     g = gamma / sigma
     answers = {
@@ -268,7 +183,7 @@ def _linked(row: Row, per_person: int | None, shares: Weights) -> Row:
     return replace(row, people=people_of_each_kind(row.queries, per_person, shares))
 
 
-def _for_budget(s: _Setting, sigma: float, budget: int, per_person: int | None) -> tuple[Row, ...]:
+def _for_budget(s: Setting, sigma: float, budget: int, per_person: int | None) -> tuple[Row, ...]:
     """Rows for a number of answers: the precision is asked."""
     frugal = costs.frugal_precision(s.n, s.k, s.gap, budget, s.growth)
     if frugal >= s.gap / 2:
@@ -335,7 +250,7 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
     return tuple(rows)
 
 
-def _extrapolated(s: _Setting, gamma: float) -> tuple[str, ...]:
+def _extrapolated(s: Setting, gamma: float) -> tuple[str, ...]:
     """Say which inputs the calibration did not cover."""
     values = {"n": s.n, "k": s.k, "gap/sigma": s.gap, "gamma/sigma": gamma}
     texts = [
