@@ -9,6 +9,7 @@ PACKAGE = os.path.dirname(os.path.dirname(__file__))
 """Where mixsense is: what is elsewhere may be the user's."""
 CALLERS = {
     os.path.join(PACKAGE, "rounds", "answers.py"): "oracle",
+    os.path.join(PACKAGE, "rounds", "rewritten.py"): "method",
     os.path.join(PACKAGE, "methods", "begin.py"): "method",
     os.path.join(PACKAGE, "methods", "paper", "decoding.py"): "decoder",
 }

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import math
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +20,10 @@ from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, AUTO, LEAST_SHARE, Problem
 from mixsense.recovery import PROMISES, Recovery
-from mixsense.rounds import Method, Round
+from mixsense.rounds import Asked, Method, Round
 from mixsense.rounds.centred import centred
 from mixsense.rounds.in_units import in_units
+from mixsense.rounds.rewritten import rewritten
 
 
 def begin(problem: Problem) -> Method[Recovery]:
@@ -51,7 +52,7 @@ def begin(problem: Problem) -> Method[Recovery]:
         method = _heard(method, problem.eta)
     if entry.built_in and problem.names is None and "decoder" not in problem.options:
         return method  # there is nothing to add
-    return _finished(method, lambda r: _as_reported(r, entry, problem))
+    return rewritten(method, lambda r: _as_reported(r, entry, problem))
 
 
 def _check_options(entry: Entry, problem: Problem) -> None:
@@ -127,22 +128,18 @@ def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: An
 
 def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]:
     """Pass on what a method yields and returns, after a check that it is what a method may yield and return."""
-    name, own, asked = entry.name, not entry.built_in, None
-    while True:
-        try:
-            current: Any = method.send(asked)  # type: ignore[arg-type]  # None starts a generator
-        except StopIteration as stop:
-            return _recovery(stop.value, name, n)
+    name = entry.name
+
+    def sent(current: Any) -> Round:
         if not isinstance(current, Round):
             raise InvalidInput(f"the method {name} yielded {type(current).__name__}: it must yield a Round of queries")
         if current.queries.shape[1] != n:
             raise InvalidInput(
                 f"the method {name} asked queries of {current.queries.shape[1]} numbers, but n is {n}: give (q, {n})"
             )
-        best = current.estimate
-        asked = (
-            yield replace(current, estimate=_then(best, lambda r: _recovery(r, name, n))) if own and best else current
-        )
+        return current
+
+    return rewritten(method, lambda r: _recovery(r, name, n), sent, estimates=not entry.built_in)
 
 
 def _recovery(found: Any, name: str, n: int) -> Recovery:
@@ -155,37 +152,21 @@ def _recovery(found: Any, name: str, n: int) -> Recovery:
 
 def _heard(method: Method[Recovery], eta: float) -> Method[Recovery]:
     """Say how seldom a further model may answer and not have been heard, where that is more than `LEAST_SHARE`."""
-    asked, callers = None, 0
-    while True:
-        try:
-            current = method.send(asked)  # type: ignore[arg-type]  # None starts a generator
-        except StopIteration as stop:
-            found: Recovery = stop.value
-            share = 1 - eta ** (1 / max(callers, 1))
-            if found.status not in PROMISES or share <= LEAST_SHARE:
-                return found
-            note = f"a further model that gives less than {100 * share:.2g} % of the answers may not have been heard"
-            told = {"notes": [*found.diagnostics.get("notes", []), note]}
-            return replace(found, diagnostics=found.diagnostics | told)
-        asked = yield current
+    callers = 0
+
+    def counted(asked: Asked) -> Asked:
+        nonlocal callers
         callers += np.unique(asked.group).size
+        return asked
 
+    def noted(found: Recovery) -> Recovery:
+        share = 1 - eta ** (1 / max(callers, 1))
+        if found.status not in PROMISES or share <= LEAST_SHARE:
+            return found
+        note = f"a further model that gives less than {100 * share:.2g} % of the answers may not have been heard"
+        return replace(found, diagnostics=found.diagnostics | {"notes": [*found.diagnostics.get("notes", []), note]})
 
-def _finished(method: Method[Recovery], finish: Callable[[Recovery], Recovery]) -> Method[Recovery]:
-    """Pass a method's result through `finish`, and the estimates of its rounds, too."""
-    asked: Any = None
-    while True:
-        try:
-            current = method.send(asked)
-        except StopIteration as stop:
-            return finish(stop.value)
-        asked = (
-            yield current if current.estimate is None else replace(current, estimate=_then(current.estimate, finish))
-        )
-
-
-def _then(estimate: Callable[[], Recovery], finish: Callable[[Recovery], Recovery]) -> Callable[[], Recovery]:
-    return lambda: finish(estimate())
+    return rewritten(method, noted, told=counted, estimates=False)
 
 
 def _promised(problem: Problem) -> float:

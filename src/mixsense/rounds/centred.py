@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.recovery import Recovery
-from mixsense.rounds.round import Method
+from mixsense.rounds.rewritten import rewritten
+from mixsense.rounds.round import Asked, Method
 
 FAR = 1000.0
 """Answers whose middle is this many times their spread from 0 are centred.
@@ -27,19 +27,13 @@ def centred(method: Method[Recovery]) -> Method[Recovery]:
     def back(r: Recovery) -> Recovery:
         return r if not level or r.intercept is None else replace(r, intercept=r.intercept + level)
 
-    asked: Any = None
-    while True:
-        try:
-            current = method.send(asked)
-        except StopIteration as stop:
-            return back(stop.value)
-        estimate = current.estimate
-        best = None if estimate is None else (lambda now=estimate: back(now()))
-        asked = yield replace(current, estimate=best)
+    def lowered(asked: Asked) -> Asked:
+        nonlocal level
         if level is None:
             level = level_of(asked.answers)
-        if level:
-            asked = asked.lowered(level)
+        return asked.lowered(level) if level else asked
+
+    return rewritten(method, back, told=lowered)
 
 
 def level_of(answers: Array) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from mixsense.arrays import Array
 from mixsense.features.units import Units
 from mixsense.recovery import Recovery
 from mixsense.recovery.uses import HALF_RANGES, MIDDLES
-from mixsense.rounds.round import Method
+from mixsense.rounds.rewritten import rewritten
+from mixsense.rounds.round import Method, Round
 from mixsense.rounds.vectors import dense
 
 
@@ -39,14 +39,8 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
             diagnostics=story,
         )
 
-    asked: Any = None
-    while True:
-        try:
-            coded = method.send(asked)
-        except StopIteration as stop:
-            return back(stop.value)
+    def sent(coded: Round) -> Round:
         x = units.allowed(shift + scale * dense(coded.queries))  # against rounding only: the method knows the box
-        estimate = coded.estimate
-        best = None if estimate is None else (lambda now=estimate: back(now()))
-        asked = yield replace(coded, queries=x, estimate=best)
-        asked = asked.moved(lambda x: (x - shift) / scale)
+        return replace(coded, queries=x)
+
+    return rewritten(method, back, sent, told=lambda asked: asked.moved(lambda x: (x - shift) / scale))
