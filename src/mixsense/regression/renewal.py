@@ -12,6 +12,7 @@ from mixsense.arrays import Array
 from mixsense.problem import LEAST_SHARE, MOST_MODELS
 from mixsense.regression import tuning
 from mixsense.regression.beside import beside
+from mixsense.regression.best_starts import best_starts, distinct
 from mixsense.regression.candidates import Candidates, Expected
 from mixsense.regression.data import Data
 from mixsense.regression.em import EM
@@ -19,9 +20,8 @@ from mixsense.regression.evidence import one_model_score, penalised
 from mixsense.regression.extensions import extended
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import From, again, climbed, fitted
-from mixsense.regression.group_starts import between_groups
 from mixsense.regression.split import evidence_of, split_of_one
-from mixsense.regression.starts import anneal, left_out, merged, moment_columns, second_moments, splits, spread_of
+from mixsense.regression.starts import left_out, merged, spread_of
 from mixsense.scales.lapses import Lapses
 
 
@@ -107,12 +107,12 @@ def _several(
     sigma, weights = (alive[0].sigma, alive[0].weights) if alive else (expected.sigma, expected.shares(L))
     data = data._replace(scale=alive[0].scale) if alive else data
     if number:
-        for start, route in _starts(L, fewer, data, sigma, weights, rng, number, tuning.REFINED_STARTS):
+        for start, route in best_starts(L, fewer, data, sigma, weights, rng, number, tuning.REFINED_STARTS):
             found.append(fitted(start, sigma, weights, expected.rate, route, data, expected))
     found += [
         fitted(start, sigma, weights, expected.rate, "rival", data, expected) for start in others if len(start) == L
     ]
-    return _distinct(found, sigma)
+    return distinct(found, sigma)
 
 
 def _beyond_lapses(
@@ -124,9 +124,9 @@ def _beyond_lapses(
         return fits
     near = scale.lapsed(data.y, data.X @ one.beta.T, one.noise)[:, 0] < 0.5
     sigma, weights = expected.sigma, expected.shares(L)
-    starts = _starts(L, one, data.rows(np.flatnonzero(near)), sigma, weights, rng, number, tuning.REFINED_STARTS)
+    starts = best_starts(L, one, data.rows(np.flatnonzero(near)), sigma, weights, rng, number, tuning.REFINED_STARTS)
     found = [fitted(start, sigma, weights, expected.rate, route, law, expected) for start, route in starts]
-    return _distinct([*fits, *found], sigma)
+    return distinct([*fits, *found], sigma)
 
 
 def _with_split(
@@ -215,7 +215,7 @@ def _one_more(
     """
     L, data = len(best.beta) + 1, data._replace(scale=best.scale)
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
-    new = _starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
+    new = best_starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
     given = [(From(start, sigma, weights, best.rate), route) for start, route in new]
     if old and old.fits.get(L):
         before = old.fits[L][0]
@@ -252,58 +252,6 @@ def supported(f: Fit) -> bool:
 def answers_often(f: Fit) -> bool:
     """Say whether no share is too small to be told from outliers."""
     return bool(f.weights.min() >= LEAST_SHARE)
-
-
-def _starts(
-    L: int,
-    fewer: Fit | EM,
-    data: Data,
-    sigma: float,
-    weights: Array,
-    rng: np.random.Generator,
-    number: int,
-    refined: int,
-) -> list[tuple[Array, str]]:
-    """Return where L models may be, each with its route: the best annealed starts, and those of the second moments."""
-    data = data.without_zeros
-    X, y = data.X, data.values
-    size = moment_columns(int(data.N), X.shape[1])
-    seeds, t, always, name = list[Array](), None, set[int](), "split"
-    if data.group is not None:
-        centre = fewer.weights @ fewer.beta
-        t, seeds = between_groups(X, y, centre, data.group, L, size, rng, tuning.TURNS_OF_GROUPS)
-        name = "groups"
-    elif L == 2:
-        t, difference = second_moments(X, y, fewer.beta[0], size, data.counts)
-        seeds = [np.stack([fewer.beta[0] + difference / 2, fewer.beta[0] - difference / 2])]
-        always, name = {number}, "second moments"  # the seed is the last
-    if L > 2 and fewer.L == L - 1:
-        own = fewer.explained(data).probability.argmax(axis=1)
-        seeds += splits(X, y, fewer.beta, own, data.counts)
-    few = data.some(tuning.MOST_ANNEALED_ANSWERS, rng)
-    starts, value = anneal(
-        few.X, few.values, sigma, weights, rng, number, seeds, t, group=few.group, counts=few.counts, sure=few.sure
-    )
-    chosen = {*np.argsort(-value, kind="stable")[:refined].tolist()} | always
-    kept: list[int] = []
-    for i in sorted(chosen):  # those that ended at the same place would be fitted to the same models
-        if all(_apart(starts[i], starts[j]) > tuning.DISTINCT_STARTS * sigma for j in kept):
-            kept.append(i)
-    return [(starts[i], name if i >= number else "annealed") for i in kept]
-
-
-def _distinct(fits: Sequence[Fit], sigma: float) -> list[Fit]:
-    """Sort fits by their scores, and leave out those equal to a better one, whatever the order of their models."""
-    kept: list[Fit] = []
-    for f in sorted(fits, key=lambda f: -f.score):
-        if all(_apart(f.beta, g.beta) > tuning.DISTINCT * sigma for g in kept):
-            kept.append(f)
-    return kept[: tuning.KEPT_FITS]
-
-
-def _apart(one: Array, other: Array) -> float:
-    """Return the largest difference of a coefficient, whatever the order of the models."""
-    return float(np.abs(one[:, None] - other).max(axis=2).min(axis=1).max())
 
 
 def _score_of_one(one: Fit, several: Fit, data: Data, expected: Expected) -> float:
