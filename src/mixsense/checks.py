@@ -87,12 +87,11 @@ def as_reals(name: str, values: Any, needed: str, *, finite: bool = True, kinds:
     return found.astype(np.float64)
 
 
-def as_vectors(vectors: ArrayLike, name: str = "vectors", models: int | None = 2) -> Array:
-    """Return vectors as a finite (models, n) array, or say what is wrong with them; None takes any number of them."""
-    shape = f"({'L' if models is None else models}, n)"
-    found = as_reals(name, vectors, f"give {shape}, vectors of equal length")
-    if found.ndim != 2 or 0 in found.shape or (models is not None and len(found) != models):
-        raise InvalidInput(f"{name} has shape {found.shape}; it must be {shape}: one row a vector", shape=found.shape)
+def as_vectors(vectors: ArrayLike, name: str = "vectors") -> Array:
+    """Return vectors as a finite (L, n) array, or say what is wrong with them."""
+    found = as_reals(name, vectors, "give (L, n), vectors of equal length")
+    if found.ndim != 2 or 0 in found.shape:
+        raise InvalidInput(f"{name} has shape {found.shape}; it must be (L, n): one row a vector", shape=found.shape)
     return found
 
 

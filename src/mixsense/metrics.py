@@ -73,7 +73,7 @@ def match_error(estimate: ArrayLike, truth: ArrayLike) -> float:
 
 
 def _comparable(estimate: ArrayLike, truth: ArrayLike) -> tuple[Array, Array]:
-    ours, theirs = as_vectors(estimate, "estimate", models=None), as_vectors(truth, "truth", models=None)
+    ours, theirs = as_vectors(estimate, "estimate"), as_vectors(truth, "truth")
     if ours.shape[1] != theirs.shape[1]:
         raise InvalidInput(f"estimate has shape {ours.shape} and truth {theirs.shape}: they must be equal in length")
     if len(ours) not in (1, len(theirs)):

@@ -86,7 +86,7 @@ class SimulatedOracle:
         *,
         exact: bool = False,
     ) -> None:
-        self.vectors = as_vectors(vectors, models=None)
+        self.vectors = as_vectors(vectors)
         self.sigma = as_noise(sigma, len(self.vectors))
         self.weights = as_shares(weights, len(self.vectors))
         self._ends = np.cumsum(self.weights)[:-1]  # the last share ends at 1, whatever the rounding

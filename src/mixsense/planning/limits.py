@@ -177,7 +177,7 @@ def _normal_points(r: int) -> tuple[Array, Array]:
 def _checked(
     vectors: ArrayLike, sigma: float, queries: int, weights: Weights | str | None
 ) -> tuple[Array, float, int, Array]:
-    beta = as_vectors(vectors, models=None)
+    beta = as_vectors(vectors)
     sigma = as_float("sigma", sigma, "the noise's standard deviation", 0.0, strict=True)
     share = np.array(as_shares(weights, len(beta)))
     return beta, sigma, as_int("queries", queries, 1, "the number of answers"), share

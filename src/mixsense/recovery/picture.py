@@ -101,7 +101,7 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
 
 def _checked(truth: ArrayLike, found: Array) -> Array:
     """Return the true vectors, which must be as long as those that were found."""
-    true = as_vectors(truth, "truth", models=None)
+    true = as_vectors(truth, "truth")
     if true.shape[1] != found.shape[1]:
         raise InvalidInput(
             f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal in length"

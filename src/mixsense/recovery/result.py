@@ -95,7 +95,7 @@ class Recovery:
 
         if not isinstance(self.status, str) or self.status not in STATUSES:
             raise InvalidInput(f"status is {shown(self.status)}; it must be one of {', '.join(STATUSES)}")
-        put("vectors", as_vectors(self.vectors, "vectors", models=None))
+        put("vectors", as_vectors(self.vectors))
         L, n = self.vectors.shape
         put("queries", as_int("queries", self.queries, 0, "the number of answers used", MOST_ANSWERS))
         put("error_bound", known_or("error_bound", self.error_bound, math.inf))

@@ -50,7 +50,7 @@ def best_starts(
     seeds, t, always, name = list[Array](), None, set[int](), "split"
     if data.group is not None:
         centre = fewer.weights @ fewer.beta
-        t, seeds = between_groups(X, y, centre, data.group, L, size, rng, tuning.TURNS_OF_GROUPS)
+        t, seeds = between_groups(X, y, centre, data.group, L, size, rng)
         name = "groups"
     elif L == 2:
         t, difference = second_moments(X, y, fewer.beta[0], size, data.counts)

@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array, Index
+from mixsense.regression import tuning
 from mixsense.regression.likelihood import of_groups
 from mixsense.regression.starts import simplex
 
 
 def between_groups(
-    X: Array, y: Array, mean: Array, group: Index, L: int, size: int, rng: np.random.Generator, turns: int
+    X: Array, y: Array, mean: Array, group: Index, L: int, size: int, rng: np.random.Generator
 ) -> tuple[Array, list[Array]]:
     """Find L models from the products of two answers of a group: noise and single answers leave no trace there.
 
@@ -29,9 +30,7 @@ def between_groups(
     size : int
         How many coordinates are worked on.
     rng : Generator
-        Turns the models, of more than two.
-    turns : int
-        How many starts are made of more than two models; two have one.
+        Turns the models, of more than two: these have several starts, two have one.
 
     Returns
     -------
@@ -59,7 +58,7 @@ def between_groups(
     most = min(L - 1, len(e))
     axes = (V[:, -most:] * np.sqrt(np.maximum(e[-most:], 0.0))).T  # (L − 1, size)
     starts = []
-    for _ in range(turns if L > 2 else 1):
+    for _ in range(tuning.TURNS_OF_GROUPS if L > 2 else 1):
         turn = np.linalg.qr(rng.standard_normal((most, most)))[0] if L > 2 else np.eye(most)
         start = np.tile(mean, (L, 1))
         start[:, top] += math.sqrt(L - 1) * simplex(L)[:, :most] @ turn @ axes
