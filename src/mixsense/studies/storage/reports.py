@@ -72,6 +72,31 @@ class Reports:
         low, high : float or None
             The ends of the answers' range.
         """
+        with self._access.reading() as connection:
+            found = connection.execute(self._counted(now, lease, low, high)).one()
+            return Counts(
+                round=int(found.round),
+                label=visible(found.label),
+                size=int(found.size),
+                answered=found.answered,
+                out=found.out,
+                total=found.total,
+                surplus=found.surplus,
+                expired=found.tickets - found.handed,  # beyond the first of each question
+                at_low=found.at_low,
+                at_high=found.at_high,
+                end=None if found.end is None else visible(found.end),
+                unconfirmed=found.unconfirmed,
+                least=None if found.least is None else int(found.least),
+                waiting=found.waiting,
+                closed=bool(found.closed),
+                computing=bool(found.computing),
+                groups=found.groups,
+                alone=found.alone,
+            )
+
+    def _counted(self, now: float, lease: float, low: float | None, high: float | None) -> sa.Select[Any]:
+        """Return the statement that `counts` reads: the current round, and every number in the same moment."""
         last = sa.select(sa.func.max(rounds.c.round)).where(rounds.c.study == self._study).scalar_subquery()
 
         def count(table: sa.Table, *conditions: Any) -> Any:
@@ -102,30 +127,7 @@ class Reports:
             "alone": count(answers, used, answers.c.answer_group.is_(None)),
         }
         wanted = [statement.scalar_subquery().label(name) for name, statement in columns.items()]
-        with self._access.reading() as connection:
-            found = connection.execute(
-                sa.select(rounds, *wanted).where(rounds.c.study == self._study, rounds.c.round == last)
-            ).one()
-            return Counts(
-                round=int(found.round),
-                label=visible(found.label),
-                size=int(found.size),
-                answered=found.answered,
-                out=found.out,
-                total=found.total,
-                surplus=found.surplus,
-                expired=found.tickets - found.handed,  # beyond the first of each question
-                at_low=found.at_low,
-                at_high=found.at_high,
-                end=None if found.end is None else visible(found.end),
-                unconfirmed=found.unconfirmed,
-                least=None if found.least is None else int(found.least),
-                waiting=found.waiting,
-                closed=bool(found.closed),
-                computing=bool(found.computing),
-                groups=found.groups,
-                alone=found.alone,
-            )
+        return sa.select(rounds, *wanted).where(rounds.c.study == self._study, rounds.c.round == last)
 
     def answered(self) -> list[dict[str, Any]]:
         """Return every answer in the order of the design: ticket, round, x, answer, surplus, group."""
