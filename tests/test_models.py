@@ -133,3 +133,18 @@ def test_models_are_merged_and_left_out():
     beta = np.array([[1.0, 0.0], [5.0, 5.0], [2.0, 0.0]])
     assert merged(beta, np.array([0.25, 0.5, 0.25])).tolist() == [[5.0, 5.0], [1.5, 0.0]]
     assert [start.tolist() for start in left_out(beta[:2])] == [[[5.0, 5.0]], [[1.0, 0.0]]]
+
+
+def test_shares_that_were_given_as_equal_stay_so():
+    """Two models that differ in one feature are found by a start of its own, which has shares of its own."""
+    beta = np.array([[1.0, 0.8, 0.0, -0.6], [1.0, -1.0, 0.0, -0.6]])
+    rng = np.random.default_rng(4)
+
+    def oracle(queries, repeats):
+        X = np.repeat(np.column_stack([np.ones(len(queries)), queries]), repeats, axis=0)
+        own = beta[rng.integers(2, size=len(X))]
+        return (np.einsum("ij,ij->i", X, own) + 0.3 * rng.standard_normal(len(X))).reshape(len(queries), repeats)
+
+    r = ms.recover(oracle, 3, gamma=0.3, box=[(-1, 1)] * 3, intercept=True, weights="equal", max_queries=1500, seed=4)
+    assert r.status == "certified"
+    assert r.weights.tolist() == [0.5, 0.5]

@@ -140,10 +140,13 @@ def _with_split(
     evidence = evidence_of(split, len(data.y), _loglik(one.beta, _spread(one, data), np.ones(1), data))
     if score[1] + evidence <= score[2]:
         return fits, score[2]
-    found = fitted(split.beta, split.sigma, split.weights, one.rate, "one column", data, expected)
-    if found.lapses > tuning.MANY_LAPSES:
+    shares = split.weights if expected.free_weights else expected.shares(2)
+    found = fitted(split.beta, split.sigma, shares, one.rate, "one column", data, expected)
+    # What a pair with other shares explains says nothing where they are given.
+    value = score[1] + evidence if expected.free_weights else found.score
+    if found.lapses > tuning.MANY_LAPSES or value <= score[2]:
         return fits, score[2]
-    return [found, *fits][: tuning.KEPT_FITS], score[1] + evidence
+    return [found, *fits][: tuning.KEPT_FITS], value
 
 
 def _fewer(old: Candidates | None, L: int, data: Data, expected: Expected, search: bool) -> EM | None:

@@ -96,7 +96,11 @@ class Report:
     def checks(self, candidates: Candidates) -> list[Check]:
         """Hold the fit against all answers in every way that has a name; one of exact answers in a few ways only."""
         answers, setup, winner = self.answers, self.setup, candidates.winner
-        found = [outlier_check(answers.data.without_zeros, winner), lapses_check(winner), models_check(candidates)]
+        found = [
+            outlier_check(answers.data.without_zeros, winner),
+            lapses_check(answers.data.without_zeros, winner),
+            models_check(candidates),
+        ]
         found += check_values(answers.data, winner)
         level = self.box is not None and self.box.level
         free_sigma = setup.free_sigma or winner is candidates.one  # one model may take the noise that it needs

@@ -138,10 +138,39 @@ def outlier_check(data: Data, fit: Fit) -> Check:
     return Check("outliers", share, None, most, what)
 
 
-def lapses_check(fit: Fit) -> Check:
-    """Check the share of lapses: of more than a few, some are answers of a model that was not found."""
-    what = f"{100 * fit.lapses:.0f} % of the answers fit none of the models"
-    return Check("lapses", fit.lapses, None, MANY_LAPSES, what)
+def lapses_check(data: Data, fit: Fit) -> Check:
+    """Check the lapses: of more than a few, or of those that go with the features, some are a further model's."""
+    share = f"{100 * fit.lapses:.0f} % of the answers fit none of the models"
+    if isinstance(fit.scale, Lapses):
+        P, lapsed = fit.explained(data).probability, fit.scale.lapsed(data.y, data.X @ fit.beta.T, fit.noise)
+        here = (P * lapsed).sum(axis=1) > 0.5
+        told, p_value = linear_part(data.X[here], data.values[here])
+        if told > tuning.LINEAR_LAPSES:
+            return Check("lapses", told, p_value, level_of(len(data.y)), f"{share}, and go with the features")
+    return Check("lapses", fit.lapses, None, MANY_LAPSES, share)
+
+
+def linear_part(X: Array, y: Array) -> tuple[float, float]:
+    """Return which part of the variance of answers one linear model explains, and how probably it does so by chance.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> told, p_value = linear_part(X, 1 + X @ [1.0, -2.0, 0.0])
+    >>> round(told, 6), p_value < 1e-9, linear_part(X[:4], X[:4, 0])
+    (1.0, True, (0.0, 1.0))
+    """
+    from scipy.special import fdtrc
+
+    A = np.column_stack([np.ones(len(y)), X])
+    used = int(np.linalg.matrix_rank(A)) if len(y) else 0
+    left = len(y) - used
+    total = float(np.var(y)) * len(y) if len(y) else 0.0
+    if left < tuning.LEAST_LAPSES_LEFT or used < 2 or not total > 0:
+        return 0.0, 1.0
+    rest = float(((y - A @ np.linalg.lstsq(A, y, rcond=None)[0]) ** 2).sum())
+    F = (total - rest) / (used - 1) / max(rest / left, 1e-300)
+    return 1 - (rest / left) / (total / (len(y) - 1)), float(fdtrc(used - 1, left, F))
 
 
 def _ratios(given: View, y: Array, fit: Fit, place: Place, level: bool) -> list[Check]:

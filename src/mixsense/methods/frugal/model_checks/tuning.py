@@ -54,6 +54,11 @@ ANSWERS_PER_ESTIMATED = 3
 LEAST_PAIRS = 8
 """With fewer pairs of answers than this, each of other respondents, it is not tested whether pairs are alike.
 Taste: never swept."""
+LINEAR_LAPSES = 0.5
+"""Lapses of whose variance one linear model explains more than this are answers of a further model.
+Taste: true ones have about none, and those far from all models a little, since they are far from them."""
+LEAST_LAPSES_LEFT = 8
+"""It takes this many lapses more than there are columns to see that. Taste: never swept."""
 TAIL_WIDTHS = (3.0, 8.0)
 """Heavy tails are a share of answers whose noise is this many times as large.
 Taste: the first is made for a t distribution, the second for outliers."""
