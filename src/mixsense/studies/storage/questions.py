@@ -136,7 +136,9 @@ class Questions:
         layout = Layout(current.repeats, current.block)
         mine = [slot for slot in self._mine(connection, current, wanted.group) if slot < current.size]
         with self._access.undamaged():
-            last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*regular)).scalar_one()
+            last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*here)).scalar_one()
+            if last is not None and int(last) >= current.size:  # there are extra questions
+                last = connection.execute(sa.select(sa.func.max(tickets.c.slot)).where(*regular)).scalar_one()
             start = 0 if last is None else int(last) // SHUFFLED * SHUFFLED
 
         def chosen(low: int, high: int, count: int) -> list[int]:
