@@ -222,7 +222,7 @@ PIECES = {
 @pytest.mark.parametrize("whole", [False, True], ids=["numbers", "whole numbers"])
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_function_that_is_linear_in_pieces_is_no_mixture(piece, whole):
-    """Each piece explains its answers exactly, as a model would: without a look at who answers what, 6 of 6 passed."""
+    """Each piece explains its answers exactly, as a model would, but the query decides which one answers."""
 
     def oracle(cases, repeats):
         X = np.array([list(case.values()) for case in cases]) if whole else np.asarray(cases)

@@ -206,7 +206,7 @@ def test_what_a_decoder_returns_is_checked_and_no_answer_is_lost(value, words):
 
 @pytest.mark.parametrize("change", [np.tanh, np.square, np.abs, lambda y: y + 1.0], ids=["tanh", "square", "abs", "+1"])
 def test_one_vector_without_noise_is_verified_by_new_queries(change):
-    """Any m answers are those of some vector of n: 4 of 4 were called single."""
+    """Any m answers are those of some vector of n, as long as there are no more of them."""
     vector = ms.random_pair(30, 3, 5.0, seed=1)[0]
     r = ms.recover(
         lambda queries, repeats: np.repeat(change(queries @ vector)[:, None], repeats, axis=1),

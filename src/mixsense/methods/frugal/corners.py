@@ -53,8 +53,8 @@ class Box:
         return self.coded.allowed(rng.uniform(-tuning.FROM_THE_EDGE, tuning.FROM_THE_EDGE, (q, self.coded.n)), rng)
 
     def anywhere_or_corners(self, q: int, rng: np.random.Generator) -> Array:
-        """Draw q queries of which half are corners: where answers level off, they do so there."""
-        corners = rng.random(q) < 0.5
+        """Draw q queries, some of which are corners: where answers level off, they do so there."""
+        corners = rng.random(q) < tuning.CORNERS_AMONG_PLAIN
         Z = self.anywhere(q, rng)
         Z[corners] = rng.choice([-1.0, 1.0], (int(corners.sum()), self.coded.n))
         return self.coded.allowed(Z, rng)

@@ -73,11 +73,13 @@ PLAIN_SHARE = 0.1
 """This share of the other queries is plain, to verify the models. Taste: never swept."""
 LEAST_PLAIN = 100
 """In a box, this many exact answers to plain queries are explained before anything is promised.
-Derived: a piece of the box, or a model, with a share of 3 % is missed with probability 5 %. With 6 to 40 of them, 14 of
-36 functions that are linear in pieces were certified as one model or two."""
+Derived: a piece of the box, or a model, with a share of 3 % is missed with probability 5 %."""
+CORNERS_AMONG_PLAIN = 0.5
+"""This share of these queries are corners: where answers level off, they do so there. Taste: never swept."""
 REPEATED_IF_EXACT = 0.25
 """This share of the queries is asked twice where answers have no noise but are no small steps.
-Taste: one query that two models have answered is enough, and with shares of .95 and .05 it takes 40 of them."""
+Taste: never swept. One query that two models have answered is enough; with shares of .95 and .05, 40 that were asked
+twice show none with probability 2 %."""
 LEAST_EXACT_STAGE = 4
 """A round of exact answers has at least this many. Taste: never swept."""
 EXACT_GROWTH = 0.1
