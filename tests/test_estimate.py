@@ -163,3 +163,10 @@ def test_numbers_of_samples_for_two_are_those_of_the_constants():
     assert three.test_samples == 30
     assert two.pivot_ratio == PRACTICAL.pivot_ratio > three.pivot_ratio
     assert two.single_fraction == PRACTICAL.single_fraction < three.single_fraction
+
+
+def test_a_constant_in_all_answers_is_an_error_that_says_what_to_do():
+    oracle = ms.SimulatedOracle(np.ones((2, 3)), sigma=1.0, seed=1)
+    # Half of σ is 22 standard errors of the mean of 2,000 answers.
+    with pytest.raises(ms.ModelError, match=r"answers to x = 0 are 0\.\d+ in the mean, not 0.*intercept=True"):
+        ms.recover(lambda queries, repeats: oracle(queries, repeats) + 0.5, 3, k=3, gamma=0.3, method="paper", seed=2)

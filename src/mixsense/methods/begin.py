@@ -49,7 +49,7 @@ def begin(problem: Problem) -> Method[Recovery]:
     rng, units = generator(problem.seed), problem.units
     method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
     if entry.built_in and problem.models == AUTO:
-        method = _heard(method, problem.eta)
+        method = _heard(method, problem)
     if entry.built_in and problem.names is None and "decoder" not in problem.options:
         return method  # there is nothing to add
     return rewritten(method, lambda r: _as_reported(r, entry, problem))
@@ -150,17 +150,21 @@ def _recovery(found: Any, name: str, n: int) -> Recovery:
     return found
 
 
-def _heard(method: Method[Recovery], eta: float) -> Method[Recovery]:
-    """Say how seldom a further model may answer and not have been heard, where that is more than `LEAST_SHARE`."""
+def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
+    """Say how seldom a further model may answer and not have been heard, where that is more than `LEAST_SHARE`.
+
+    Without levels all models answer alike to x = 0: nobody is heard there.
+    """
     callers = 0
 
     def counted(asked: Asked) -> Asked:
         nonlocal callers
-        callers += np.unique(asked.group).size
+        telling = np.asarray(abs(asked.vectors).sum(axis=1)).ravel() > 0
+        callers += np.unique(asked.group if problem.intercept else asked.group[telling[asked.place]]).size
         return asked
 
     def noted(found: Recovery) -> Recovery:
-        share = 1 - eta ** (1 / max(callers, 1))
+        share = 1 - problem.eta ** (1 / max(callers, 1))
         if found.status not in PROMISES or share <= LEAST_SHARE:
             return found
         note = f"a further model that gives less than {100 * share:.2g} % of the answers may not have been heard"

@@ -70,21 +70,44 @@ class Others(NamedTuple):
     """(N,), or of each group: log density of the others together."""
     share: float
     """How often the one answers."""
+    tails: bool = False
+    """Some answers of the one may be far from it."""
 
 
-def others(fit: Fit, a: int, data: Data) -> Others:
-    """Return what the models of a fit besides one make of the answers; lapses of single answers count among them."""
+def others(fit: Fit, a: int, data: Data, tails: float = 0.0) -> Others:
+    """Return what the models of a fit besides one make of the answers; lapses of single answers count among them.
+
+    Parameters
+    ----------
+    fit : Fit
+        All models.
+    a : int
+        The one.
+    data : Data
+        All answers.
+    tails : float
+        This share of the one's answers may be far from it, by Cauchy's law, and is no evidence for two.
+    """
     found, rest = fit.explained(data), np.delete(np.arange(fit.L), a)
+    noise = np.broadcast_to(fit.noise, fit.L)
     R = data.values[:, None] - data.X @ fit.beta[rest].T
-    density = _log_normal(R, np.square(np.broadcast_to(fit.noise, fit.L)[rest]))
+    density = _log_normal(R, np.square(noise[rest]))
     if data.group is not None:
         density = of_groups(density, data.group)
     together, share = np.logaddexp.reduce(density + np.log(fit.weights[rest]), axis=1), float(fit.weights[a])
-    if isinstance(fit.scale, Lapses) and data.group is None:
-        lapsed = fit.scale.anywhere(data.values) + 0.5 * math.log(2 * math.pi)  # which `_log_normal` leaves out
+    if data.group is not None:
+        return Others(found.probability[:, a], together, share)
+    left_out = 0.5 * math.log(2 * math.pi)  # by `_log_normal`
+    if isinstance(fit.scale, Lapses):
+        lapsed = fit.scale.anywhere(data.values) + left_out
         together = np.logaddexp(together + math.log1p(-fit.lapses), lapsed + math.log(fit.lapses))
         share *= 1 - fit.lapses
-    return Others(found.probability[:, a], together, share)
+    if tails:
+        wide = tuning.TAIL_SCALE * float(noise[a])
+        far = left_out - np.log(math.pi * wide * (1 + ((data.values - data.X @ fit.beta[a]) / wide) ** 2))
+        together = np.logaddexp(together, far + math.log(tails * share))
+        share *= 1 - tails
+    return Others(found.probability[:, a], together, share, tails > 0)
 
 
 def hidden_difference(
@@ -129,9 +152,16 @@ def hidden_difference(
     spread2 = max(float(np.average(R * R, weights=own)), (1e-6 * noise) ** 2)
     columns = np.arange(c)
     if c > tuning.HIDDEN_COLUMNS:  # those whose squares go with the squares of the residuals are excluded last
-        columns = np.argsort(-second_moments(X, data.values, model, 2)[0], kind="stable")[: tuning.HIDDEN_COLUMNS]
+        if beside is None:
+            promise = second_moments(X, data.values, model, 2)[0]
+        else:
+            promise = (own * (R * R - spread2)) @ (X * X - np.average(X * X, axis=0, weights=own))
+        columns = np.argsort(-promise, kind="stable")[: tuning.HIDDEN_COLUMNS]
         columns = np.union1d(columns, [0]) if level else columns
-    alone = _loglik(_log_normal(R[:, None], np.array([noise**2 if known else spread2])), data.group, beside)
+    one = np.array([noise**2 if known else spread2])
+    if beside is not None and beside.tails:  # answers that are far away widen the spread, but not the noise
+        one = np.array([spread2, noise**2])
+    alone = _loglik(_log_normal(np.repeat(R[:, None], len(one), axis=1), one), data.group, beside).max()
     errors, x = noise * tuning.HIDDEN_GRID, X[:, columns]
     squares = np.average(x * x, axis=0, weights=own)
     odds = np.zeros((len(errors), len(columns)))
@@ -151,12 +181,12 @@ def hidden_difference(
     if either is not None and either.any():
         inner &= ~np.concatenate([np.zeros(int(level), dtype=np.bool_), either])[columns]
     each = max(c - level, 1)
-    errors = np.append(0.0, errors)  # where there is no such column, nothing is hidden
-    parts = [
-        np.append(np.inf if here.any() else 0.0, odds[:, here].sum(axis=1) / number)
-        for here, number in ((feature, each), (~feature, 1), (inner, each))
-    ]
-    return Odds(errors, parts[0], parts[1], parts[2], share)
+    parts = []
+    for here, number in ((feature, each), (~feature, 1), (inner, each)):
+        found = odds[:, here].sum(axis=1) / number
+        # Of two models that do not differ the answers tell nothing; where there is no such column, nothing is hidden.
+        parts.append(np.append(max(math.exp(-1), float(found[0])) if here.any() else 0.0, found))
+    return Odds(np.append(0.0, errors), parts[0], parts[1], parts[2], share)
 
 
 def _log_normal(R: Array, variance: Array) -> Array:

@@ -225,7 +225,8 @@ def _one_more(
         given.append((From(before.beta, before.noise, before.weights, before.rate), before.route))
     few = tuning.STEPS_OF_RIVAL
     tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
-    if best.L > 2:  # a third model is found by splitting; a start that takes up outliers would only mislead there
+    # A third model is found by splitting; a start that takes up outliers would only mislead where there are few.
+    if best.L > 2 or best.lapses >= tuning.LAPSES_OF_A_MODEL:
         tried.append((climbed(*_beside(best, data, sigma), without_lapses(data), expected, 1, few), "beside"))
     often = [each for each in tried if each[0].weights.min() >= LEAST_SHARE]
     em, route = max(often or tried, key=lambda each: each[0].score)

@@ -145,6 +145,9 @@ LAPSES_ESTABLISHED = 5.0
 """Lapses have to explain this many nats beyond what their share costs. Taste: close models look like them."""
 MANY_LAPSES = 0.15
 """A fit with a larger share of lapses is not taken: the models are wrong. Taste: tried with up to 10 %."""
+LAPSES_OF_A_MODEL = 0.03
+"""Where this share of the answers fits neither of two models, a third is looked for among them. Taste: more than the
+share that a model has to have, since a few are always far away."""
 MOST_LAPSES = 0.3
 """The share of lapses is at most this while a fit is made. A numerical guard."""
 
@@ -287,6 +290,9 @@ SELDOM_STARTS = (-2.0, -1.2, 1.2, 2.0)
 many spreads from the one model. Taste: about what is hard to see; EM finds the size."""
 SELDOM_TRIED = 3
 """This many of the `SELDOM_STARTS` of all columns are fitted: those that explain the answers best. Taste: time."""
+TAIL_SCALE = 2.0
+"""Answers that are far from a model, by Cauchy's law, are half of them within this many times its noise. Taste: wide
+enough for outliers, and narrow enough for the tails of a t distribution."""
 MOST_HIDDEN_NATS = 50.0
 """Pairs that are this many nats ahead of one model are as good as any. A numerical guard: their odds stay finite."""
 LEAST_HIDDEN_NOISE = 0.02

@@ -63,20 +63,24 @@ def error_bound(
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
-    """Return how far one of several models may be from two that differ in one column, and are about as probable.
+    """Return how far one of several models may be from two that differ in one column, and are as probable or more.
 
-    At corners such a pair looks like one model with more noise than the others: that with more noise is held against
-    pairs of which one answers seldom, and against two levels, as well. Ratings at an end have no residual, so that
-    nothing is said of answers on a scale.
+    At corners such a pair looks like one model with more noise than the others, and little tells: there it must not be
+    about as probable, and a model that has more noise must not be two levels, nor two of which one answers seldom.
+    Elsewhere no such pair may be more probable than the one model, after many answers clearly so; a few answers that
+    are far away are no evidence for one. Ratings at an end have no residual: of answers on a scale nothing is said.
     """
-    if box is None or not box.corners or setup.models is not None or answers.scale is not None:
+    if answers.scale is not None:
         return 0.0
-    most = tuning.AS_PROBABLE if answers.N < tuning.ANSWERS_FOR_PAIRS else tuning.MORE_PROBABLE
+    few, alike = answers.N < tuning.ANSWERS_FOR_PAIRS, box is not None and box.corners
+    most = tuning.MORE_PROBABLE if few else tuning.CLEARLY_MORE_PROBABLE
+    if alike:
+        most = tuning.AS_PROBABLE if few else tuning.MORE_PROBABLE
     noise, found = np.broadcast_to(fit.noise, fit.L), [0.0]
     for a in range(fit.L):
-        beside = others(fit, a, answers.data)
-        wide = noise[a] > tuning.WIDER * noise.min()
-        for share in (0.5, HIDDEN_SHARE) if wide else (0.5,):
+        beside = others(fit, a, answers.data, 0.0 if alike else tuning.SHARE_OF_TAILS)
+        wide = alike and bool(noise[a] > tuning.WIDER * noise.min())
+        for share in (0.5, HIDDEN_SHARE) if wide or not alike else (0.5,):
             odds = hidden_difference(
                 answers.data, fit.beta[a], noise[a], False, setup.level, share=share, beside=beside
             )

@@ -124,8 +124,9 @@ def frugal(
         near = bound <= (gamma or sys.float_info.max)
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
-        reached = gamma is not None and bound <= gamma and answers.N >= report.least
-        ends = reached or left <= 0 or (stuck is not None and answers.N >= report.least)
+        least = report.least_for(candidates.winner)
+        reached = gamma is not None and bound <= gamma and answers.N >= least
+        ends = reached or left <= 0 or (stuck is not None and answers.N >= least)
         if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
             again = NEW_STARTS if candidates.models > 2 else 0
@@ -133,7 +134,7 @@ def frugal(
             continue
         checks = report.checks(candidates) if reached else None
         if checks is not None and left > 0 and not hesitated and doubtful(checks):
-            report.least = min(math.ceil(tuning.ANSWERS_IF_DOUBTFUL * answers.N), answers.N + left)
+            report.least = least = min(math.ceil(tuning.ANSWERS_IF_DOUBTFUL * answers.N), answers.N + left)
             hesitated, reached, ends = True, False, False
         report.add_stage(candidates, bound)
         looks += gamma is not None and bound <= tuning.NEAR_GAMMA * gamma  # others could not have been wrong
@@ -148,7 +149,7 @@ def frugal(
             if surely_failed(checks := report.checks(candidates)):
                 return report.recovery(candidates, bound, reached, alive, checks, stuck)
 
-        q = next_size(answers.N, left, bound, gamma, report.least, share)
+        q = next_size(answers.N, left, bound, gamma, least, share)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, left, loudest)
         if alive and inside and steer:
             part = math.ceil(tuning.DUEL_SHARE * q)

@@ -23,6 +23,7 @@ from mixsense.methods.frugal.model_checks import (
     try_remedy,
     warning,
 )
+from mixsense.methods.frugal.model_checks.tuning import LEAST_LAPSES_LEFT
 from mixsense.methods.frugal.setup import Setup, without_nominal_noise
 from mixsense.methods.frugal.sizes import least_answers
 from mixsense.problem import LEAST_SHARE, MOST_MODELS
@@ -64,8 +65,15 @@ class Report:
     ) -> None:
         self.answers, self.setup, self.inside, self.names, self.gamma = answers, setup, inside, names, gamma
         self.box = None if inside is None else inside.coded
-        self.least = 0 if inside is None else least_answers(inside.coded.n)
+        self.least = answers.data.zeros + tuning.LEAST_WITHOUT_BOX if inside is None else least_answers(inside.coded.n)
         self.stages: list[dict[str, Any]] = []
+
+    def least_for(self, fit: Fit) -> int:
+        """Return how many answers a certificate takes; if many fit no model, enough to tell whether they have one."""
+        if fit.lapses < tuning.LAPSES_LOOKED_AT:
+            return self.least
+        lapses = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
+        return max(self.least, math.ceil(tuning.ENOUGH_LAPSES * lapses / fit.lapses))
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
         """Add what the fits say now to the story."""

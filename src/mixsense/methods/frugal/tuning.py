@@ -131,6 +131,15 @@ LEAST_IN_BOX = ((4, 250), (12, 150))
 """In a box of this many features or fewer, and of this many or more, a certificate takes at least this many answers.
 Between the two it is interpolated. Swept: with a prototype of the checks, 100 to 400 answers; from there on they have
 power."""
+LEAST_WITHOUT_BOX = 150
+"""Without a box a certificate takes at least this many answers beside those to x = 0, which tell nothing about models.
+Taste: as in a box of many features. With fewer, three models of which two differ in two features passed for two."""
+LAPSES_LOOKED_AT = 0.03
+"""Where this share of the answers fits no model, or more, a certificate takes as many as tell whether those are linear.
+Taste: where a third model is looked for among them. With fewer, a note says that one may be."""
+ENOUGH_LAPSES = 1.5
+"""Times the answers that the check of lapses takes: they are counted only where they are probable lapses.
+Swept: of 1 and 1.5 on three models with shares .6/.33/.07 and .8/.12/.08 (seeds 777,001 with 0 to 7)."""
 SMALLEST_REST = 0.3
 """If less than this share of a stage would be left of the budget after it, the stage takes that as well.
 Taste: never swept."""
@@ -304,6 +313,14 @@ Swept: without it, 3 of 6 pairs with noise of 0.5 and 1.5 (seeds 75,000 on) foun
 `MORE_PROBABLE` from the start, 5 of 12 mergers were certified (seeds 81,000 to 81,003), where 1 is."""
 MORE_PROBABLE = 1.0
 """Beyond these odds two models are more probable than one. Derived: from what odds are."""
+CLEARLY_MORE_PROBABLE = 3.0
+"""After `ANSWERS_FOR_PAIRS`, where queries are no corners, two models in the place of one of several are passed over
+up to these odds.
+Swept: of 0.4, 1 and 3 on three models of which two differ in one to eight features (seeds 777,000 with 1 to 8), and on
+ordinary ones (seeds 130,000 to 130,003), of which 0.4 and 1 took up to twice the answers."""
+SHARE_OF_TAILS = 0.02
+"""Where queries are no corners, this share of a model's answers may be far from it before two are tried in its place.
+Taste: as many as a model has to give to be one. Without it, outliers and t₃ noise kept nearly all runs from an end."""
 BEYOND_DOUBT = 0.99
 """Coefficients more probable than this to be non-zero have the error that their standard error says; all others count
 in the estimate of what was not found.

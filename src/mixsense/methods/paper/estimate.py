@@ -15,12 +15,16 @@ import numpy as np
 
 from mixsense import mixture
 from mixsense.arrays import Array, Index
+from mixsense.errors import ModelError
 from mixsense.methods.design import zero
 from mixsense.methods.paper.stopping import Accuracy, Gap, gap_limits, needed_by_errors, needed_samples, next_batch
 from mixsense.rounds import Method, Round
 
 Best = Callable[[], Any] | None
 
+CLEAR_OFFSET = 5.0
+"""The mean of the answers to x = 0 may be this many standard errors from 0 (derived: beyond by chance once in 1.7
+million runs)."""
 REGIMES = ("moments", "single", "em")
 """The three estimators of Algorithm 5, in the order of its branches."""
 
@@ -178,5 +182,10 @@ def measure_gap(batches: Batches, accuracy: Accuracy, eta: float, sigma2_error: 
 def measure_sigma(n: int, samples: int) -> Method[tuple[float, float]]:
     """Ask x = 0, whose answers are pure noise: returns σ and the standard error of σ²."""
     asked = yield Round(zero(n), samples, label="noise: x = 0")
-    variance = float(asked.answers.var(ddof=1))
+    variance, offset = float(asked.answers.var(ddof=1)), float(asked.answers.mean())
+    if abs(offset) > CLEAR_OFFSET * math.sqrt(variance / samples):
+        raise ModelError(
+            f"the answers to x = 0 are {offset:.3g} in the mean, not 0: there is a constant that this method has no "
+            "place for; subtract it, or use method='frugal' with box and intercept=True"
+        )
     return math.sqrt(variance), variance * math.sqrt(2 / (samples - 1))
