@@ -11,13 +11,13 @@ import typer
 
 from mixsense.checks import require_all
 from mixsense.cli import options
-from mixsense.cli.audit_again import tell_resumed, unused_name
+from mixsense.cli.audit_again import names_in, tell_resumed, unused_name
 from mixsense.cli.audit_run import run_audit
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, precision, scale_told, shares, whole_number
 from mixsense.cli.oracle import Choice, choose, interruptible
-from mixsense.cli.output import check_file, check_folder, write_result
+from mixsense.cli.output import check_file, write_result
 from mixsense.cli.study_file import study_name
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.problem import AUTO
@@ -200,16 +200,8 @@ def _identity(chosen: Choice, features: list[str] | None, endpoint: dict[str, An
 def _resume(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]) -> Study | None:
     """Return the study that an earlier run began; refuse one that asks something else."""
     from mixsense.studies.registry import load_study
-    from mixsense.studies.storage.catalogue import study_names
-    from mixsense.studies.storage.database import Database
-    from mixsense.studies.storage.migrations import upgrade
 
-    database = Database(db, create=True)  # before the preflight: what is wrong with it costs no request
-    if database.sqlite and not (file := Path(str(database.url.database))).exists():
-        check_folder(file, "the database ")  # it is made with the study
-        return None
-    upgrade(database, create=True)
-    if name not in study_names(database):
+    if name not in names_in(db):  # before the preflight: what is wrong with the database costs no request
         return None
     study = load_study(db, name)
     hint = f"give another --name, or the options of {name!r}"
