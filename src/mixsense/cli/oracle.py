@@ -76,11 +76,7 @@ KINDS = {
         extras={"h11": "http", "certifi": "http"},
     ),
     "command": Kind(
-        "a program with --command",
-        "mixsense.cli.oracle:program",
-        _PROGRAM,
-        identity=_program,
-        audited=True,
+        "a program with --command", "mixsense.cli.oracle:program", _PROGRAM, identity=_program, audited=True
     ),
 }
 """Every kind of oracle, by its name."""

@@ -206,12 +206,7 @@ def _as_before(problem: dict[str, Any], before: dict[str, Any]) -> dict[str, Any
 
 
 def _recover(
-    ask: Oracle,
-    asked: Any,
-    kept: RecordedOracle | None,
-    problem: dict[str, Any],
-    max_queries: int | None,
-    quiet: bool,
+    ask: Oracle, asked: Any, kept: RecordedOracle | None, problem: dict[str, Any], max_queries: int | None, quiet: bool
 ) -> Recovery:
     from mixsense.api import recover
     from mixsense.oracles.abilities import Confirming, Watchful

@@ -11,19 +11,7 @@ import numpy as np
 from mixsense.api import recover
 from mixsense.arrays import Array
 from mixsense.errors import MixsenseError
-from mixsense.figures.figure import (
-    BLUE,
-    GREY,
-    LOOK,
-    PURPLE,
-    Cell,
-    Data,
-    Figure,
-    Options,
-    Row,
-    new_figure,
-    rounded,
-)
+from mixsense.figures.figure import BLUE, GREY, LOOK, PURPLE, Cell, Data, Figure, Options, Row, new_figure, rounded
 from mixsense.methods.predecessors.density import design_for, heard, unowned
 from mixsense.metrics import best_order, match_error
 from mixsense.oracles import SimulatedOracle, random_models

@@ -142,7 +142,7 @@ class Program:
         wrote = f" (only {self._show(self._partial, 120)!r}, without a line end)" if self._partial else ""
         return OracleError(
             f"the program {self.name} did not answer within {timeout:g} s{wrote}: does it flush its output after each "
-            "line? If so, give a longer timeout",
+            "line? If so, give a longer timeout"
         )
 
     def _refuse_unasked(self, settle: float, halt: threading.Event) -> None:

@@ -115,7 +115,7 @@ class Playback:
                 raise
             raise StudyError(
                 f"the method failed while it computed what comes next ({type(error).__name__}: "
-                f"{one_line(error, 200)}); no answer is lost: try again when the method, or mixsense, has been mended",
+                f"{one_line(error, 200)}); no answer is lost: try again when the method, or mixsense, has been mended"
             ) from error
 
     def _send(self, asked: Asked) -> None:

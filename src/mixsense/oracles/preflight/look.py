@@ -131,12 +131,7 @@ class _Look:
     """The checks, in their order; each leaves its verdict."""
 
     def __init__(
-        self,
-        oracle: Oracle,
-        units: Units,
-        rng: np.random.Generator,
-        block: int | Literal["auto"],
-        scale: Scale | None,
+        self, oracle: Oracle, units: Units, rng: np.random.Generator, block: int | Literal["auto"], scale: Scale | None
     ) -> None:
         self.oracle, self.units, self.rng, self.block, self.scale = oracle, units, rng, block, scale
         self.n = len(units.features)

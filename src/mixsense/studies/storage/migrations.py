@@ -45,10 +45,7 @@ def _written_again(table: str, columns: str, index: str = "", first: str = "") -
 
     def change(connection: sa.Connection) -> None:
         if connection.dialect.name == "sqlite":  # a new table without the hidden row numbers
-            before = [
-                f"ALTER TABLE {table} RENAME TO mixsense_old",
-                f"CREATE TABLE {table} ({columns}) WITHOUT ROWID",
-            ]
+            before = [f"ALTER TABLE {table} RENAME TO mixsense_old", f"CREATE TABLE {table} ({columns}) WITHOUT ROWID"]
         else:
             before = [
                 f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE",
