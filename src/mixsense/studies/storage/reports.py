@@ -8,7 +8,7 @@ from typing import Any
 
 from mixsense.arrays import Array
 from mixsense.checks import visible
-from mixsense.studies.storage.access import Access
+from mixsense.studies.storage.access import Access, OfStudy
 from mixsense.studies.storage.packing import as_vector
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.tables import (
@@ -53,13 +53,11 @@ class Counts:
     """Answers that no group has."""
 
 
-class Reports:
+class Reports(OfStudy):
     """What is read of one study with n features."""
 
     def __init__(self, access: Access, n: int) -> None:
-        self._access = access
-        self._study = access.study
-        self._of = access.of
+        super().__init__(access)
         self._n = n
 
     def counts(self, now: float, lease: float, low: float | None, high: float | None) -> Counts:

@@ -20,26 +20,7 @@ from mixsense.checks import require
 require("sqlalchemy", "study", "studies need")
 import sqlalchemy as sa  # noqa: E402  # after the line that says how to get it
 
-__all__ = [
-    "METADATA",
-    "TABLES_OF_A_STUDY",
-    "answers",
-    "closed",
-    "computing",
-    "ends",
-    "leases",
-    "loose",
-    "migrations",
-    "of_study",
-    "queries",
-    "rounds",
-    "sa",
-    "salts",
-    "schema",
-    "studies",
-    "tickets",
-    "unconfirmed",
-]
+__all__ = ["sa"]  # the modules beside this one import it from here, after that line
 
 METADATA = sa.MetaData()
 
