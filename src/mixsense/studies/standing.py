@@ -21,6 +21,10 @@ UNCONFIRMED = (
 """Said of a study with a run that is not confirmed."""
 
 
+SHOWN = ("label", "size", "answered", "out", "total", "surplus", "expired", "groups", "alone")
+"""The counts that are shown as they are."""
+
+
 def standing(
     name: str, c: Counts, max_queries: int | None, gamma: float | None, answer_range: tuple[float, float] | None
 ) -> StudyProgress:
@@ -30,19 +34,11 @@ def standing(
         state=state_of(c),
         status="uncertain" if c.unconfirmed and c.end in PROMISES else c.end,
         round=c.round + 1,
-        label=c.label,
-        size=c.size,
-        answered=c.answered,
-        out=c.out,
         open=_open(c),
-        total=c.total,
         max_queries=max_queries,
         gamma=gamma,
-        surplus=c.surplus,
-        expired=c.expired,
-        groups=c.groups,
-        alone=c.alone,
         warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *_at_the_ends(c, answer_range)),
+        **{name: getattr(c, name) for name in SHOWN},
     )
 
 

@@ -53,6 +53,10 @@ class Counts:
     """Answers that no group has."""
 
 
+COUNTED = (*("answered", "out", "total", "surplus", "at_low", "at_high", "unconfirmed", "waiting", "groups", "alone"),)
+"""The counts that are a column of their own."""
+
+
 class Reports(OfStudy):
     """What is read of one study with n features."""
 
@@ -76,21 +80,12 @@ class Reports(OfStudy):
                 round=int(found.round),
                 label=visible(found.label),
                 size=int(found.size),
-                answered=found.answered,
-                out=found.out,
-                total=found.total,
-                surplus=found.surplus,
                 expired=found.tickets - found.handed,  # beyond the first of each question
-                at_low=found.at_low,
-                at_high=found.at_high,
                 end=None if found.end is None else visible(found.end),
-                unconfirmed=found.unconfirmed,
                 least=None if found.least is None else int(found.least),
-                waiting=found.waiting,
                 closed=bool(found.closed),
                 computing=bool(found.computing),
-                groups=found.groups,
-                alone=found.alone,
+                **{name: getattr(found, name) for name in COUNTED},
             )
 
     def _counted(self, now: float, lease: float, low: float | None, high: float | None) -> sa.Select[Any]:
