@@ -110,6 +110,8 @@ def audit_command(
     A secret stands in an environment variable, and env:VARIABLE in its place: in a header, the body, the address's path
     or its query. It is neither shown nor stored; what looks like a secret in plain is refused.
     """
+    from mixsense.oracles.abilities import Callers
+
     chosen = choose(url, audited=True, command=command)
     _check_extras(chosen, db)
     given = {} if config is None else read_audit_file(config)
@@ -127,7 +129,8 @@ def audit_command(
     checked = _checked(called, problem, out)
     silent = quiet or as_json
     with chosen.opened(problem.get("features"), **endpoint) as oracle:
-        _check_callers(oracle, wanted)
+        if wanted != 1 and not isinstance(oracle, Callers):
+            raise InvalidInput("--block is for an address, whose callers can be told apart: leave it out for a program")
         identity = _identity(chosen, problem.get("features"), endpoint)
         called = unused_name(db, called) if fresh else called
         study = _resume(db, called, checked, identity)
@@ -162,13 +165,6 @@ def _block(option: str | None, problem: dict[str, Any], skip_preflight: bool) ->
             "--block auto needs the preflight, which is skipped: give a number, or leave one of them out"
         )
     return problem.pop("block")
-
-
-def _check_callers(oracle: Any, block: Any) -> None:
-    from mixsense.oracles.abilities import Callers
-
-    if block != 1 and not isinstance(oracle, Callers):
-        raise InvalidInput("--block is for an address, whose callers can be told apart: leave it out for a program")
 
 
 def _check_extras(chosen: Choice, db: str) -> None:

@@ -94,16 +94,12 @@ def _about_lines(y: Array, count: int) -> float:
     for _ in range(REFITS):
         own = errors.argmin(axis=0)
         parts = [own == line for line in range(count)]
-        if not all(_spans(t[part]) for part in parts):
+        if not all(len(np.unique(t[part])) > 1 for part in parts):
             break
         fits = [np.polynomial.Polynomial.fit(t[part], y.ravel()[part], 1) for part in parts]
         errors = np.stack([(y.ravel() - fit(t)) ** 2 for fit in fits])
         best = min(best, float(errors.min(axis=0).sum()))
     return best
-
-
-def _spans(t: Array) -> bool:
-    return len(np.unique(t)) > 1
 
 
 def off_line(first: float, beside: Array, tolerance: float) -> int:
