@@ -53,20 +53,9 @@ def fit_command(
 
     check_outputs(data=data, out=out, html=html, plot=plot)
     table = read_file(data, answer, group, None if columns is None else _names(columns))
-    found: Any = number_of_models(models)
-    r = fit(
-        table.X,
-        table.y,
-        table.groups,
-        models=found,
-        sigma=sigma,
-        weights=shares(weights),
-        scale=scale_told(scale),
-        intercept=intercept,
-        features=table.names,
-        seed=seed,
-        lapses=lapses,
-    )
+    number: Any = number_of_models(models)
+    known = number, sigma, shares(weights), scale_told(scale), intercept
+    r = fit(table.X, table.y, table.groups, *known, features=table.names, seed=seed, lapses=lapses)
     typer.echo(r.to_json() if as_json else r.summary())
     line = len(table.names) == 1
     write_outputs(r, out, plot, lambda: plot_lines(r, *_used(table), answer=answer) if line else r.plot(), html)
