@@ -213,16 +213,14 @@ class _Look:
         """Say whether anything depends on the query; returns that and the p-value of equal spreads."""
         groups = lines.transpose(0, 2, 1).reshape(-1, tuning.PASSES)  # one row for each place
         if np.ptp(lines) == 0:
-            text = f"the answer is {lines.flat[0]:g} everywhere: it does not depend on the inputs"
-            self.say("constant", PROBLEM, text)
+            what = f"the answer is {lines.flat[0]:g} everywhere"
+            self.say("constant", PROBLEM, f"{what}: it does not depend on the inputs")
             return True, 1.0
         level_p = unequal_levels(groups)
         spread_p = unequal_spreads(groups, self.rng)
         if 2 * min(level_p, spread_p) > tuning.DEPENDENCE:
-            text = (
-                f"the answers at {len(groups)} places of the box do not differ beyond their noise (p = {level_p:.2g})"
-            )
-            self.say("constant", PROBLEM, f"{text}: no dependence on the inputs is seen")
+            what = f"the answers at {len(groups)} places of the box do not differ beyond their noise"
+            self.say("constant", PROBLEM, f"{what} (p = {level_p:.2g}): no dependence on the inputs is seen")
             return True, spread_p
         self.say("constant", OK, "the answers depend on the inputs")
         return False, spread_p
