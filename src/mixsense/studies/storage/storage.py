@@ -27,7 +27,7 @@ from mixsense.studies.storage.tables import (
     salts,
     tickets,
 )
-from mixsense.studies.storage.turns import answered
+from mixsense.studies.storage.turns import OF_LOOSE, answered
 
 
 class Told(NamedTuple):
@@ -200,11 +200,9 @@ class Storage(OfStudy):
 
     def _groups(self, connection: sa.Connection, number: int, told: Sequence[int | None]) -> Index:
         """Return the group of each answer given with a round: the place of the group's first answer in the study."""
-        same = sa.and_(
-            answers.c.study == loose.c.study, answers.c.round == loose.c.round, answers.c.slot == loose.c.slot
-        )
         came = sa.case((loose.c.slot.is_(None), answers.c.round), else_=loose.c.came)
-        given = sa.select(answers.c.answer_group).join_from(answers, loose, same, isouter=True).where(*self._used())
+        both = answers.outerjoin(loose, sa.and_(*OF_LOOSE))
+        given = sa.select(answers.c.answer_group).select_from(both).where(*self._used())
         before = sa.select(sa.func.count()).select_from(given.where(came < number).subquery())
         start = int(connection.execute(before).scalar_one())
         own: Index = start + np.arange(len(told), dtype=np.intp)

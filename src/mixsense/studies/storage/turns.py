@@ -23,6 +23,8 @@ CLOCKS_DIFFER = 5
 HOLDERS = 2**62
 MOST_ROUNDS = 2**31
 """No study has this many rounds: a larger number was not written by us."""
+OF_LOOSE = answers.c.study == loose.c.study, answers.c.round == loose.c.round, answers.c.slot == loose.c.slot
+"""What makes an answer that of a loose question."""
 
 
 class Current(NamedTuple):
@@ -51,13 +53,8 @@ def holds(table: sa.Table, now: float, length: float) -> Any:
 
 def answered(*conditions: Any) -> sa.Select[Any]:
     """Return the statement that selects the loose questions with an answer, and the answer."""
-    same = (
-        answers.c.study == loose.c.study,
-        answers.c.round == loose.c.round,
-        answers.c.slot == loose.c.slot,
-        sa.not_(answers.c.surplus),
-    )
-    return sa.select(loose, answers.c.value, answers.c.answer_group).join(answers, sa.and_(*same)).where(*conditions)
+    used = sa.and_(*OF_LOOSE, sa.not_(answers.c.surplus))
+    return sa.select(loose, answers.c.value, answers.c.answer_group).join(answers, used).where(*conditions)
 
 
 class Turns(OfStudy):
@@ -80,15 +77,12 @@ class Turns(OfStudy):
         """Return the last round."""
         found = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).first()
         with self._access.undamaged():
-            numbers = found is not None and min(int(found.size), int(found.repeats), int(found.block)) >= 1
-            if found is None or not numbers or found.size % found.repeats or not 0 <= int(found.round) < MOST_ROUNDS:
+            some = found is not None and min(int(found.size), int(found.repeats), int(found.block)) >= 1
+            if found is None or not some or found.size % found.repeats or not 0 <= int(found.round) < MOST_ROUNDS:
                 raise Misshapen("there is no round with questions")
+            numbers = int(found.round), int(found.size), int(found.repeats), int(found.block)
             least = None if found.least is None else int(found.least)
-            return Current(
-                *(int(found.round), int(found.size), int(found.repeats), int(found.block)),
-                least,
-                self._any(connection, closed, closed.c.round == found.round),
-            )
+            return Current(*numbers, least, self._any(connection, closed, closed.c.round == found.round))
 
     def is_due(self, connection: sa.Connection, current: Current, patient: bool) -> bool:
         """Return whether the method can go on: with all answers of the round or, unless we are patient, enough of them.
