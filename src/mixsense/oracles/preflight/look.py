@@ -18,17 +18,8 @@ from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.kinds import features_of
 from mixsense.features.units import Units
 from mixsense.oracles.abilities import Callers
-from mixsense.oracles.preflight import tuning
+from mixsense.oracles.preflight import line_tests, tuning
 from mixsense.oracles.preflight.answer_scales import OnTheLine, looks_like, on_the_line, straighten
-from mixsense.oracles.preflight.line_tests import (
-    alike_by_caller,
-    bend_test,
-    decimal_step,
-    misfit,
-    off_line,
-    unequal_levels,
-    unequal_spreads,
-)
 from mixsense.oracles.preflight.report import NOTE, OK, PROBLEM, Preflight, Verdict
 from mixsense.problem import AUTO
 from mixsense.rounds import TOO_MANY_AT_AN_END, Oracle, checked_answers
@@ -148,7 +139,7 @@ class _Look:
         lines = self.lines()  # (lines, passes, stops)
         every = np.concatenate([again, beside, lines.ravel()])
         scale = float(np.ptp(every))
-        quantum = decimal_step(every)
+        quantum = line_tests.decimal_step(every)
         random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > tuning.JUMP * scale
         seen = on_the_line(lines, self.scale, quantum)
         constant, spread_p = self.constant(seen.values)
@@ -169,13 +160,14 @@ class _Look:
             t = len(beside) + 1.0 + np.arange(stage * tuning.REPEATS)
             again = np.append(again, self.ask(z[None], len(t))[0])
             beside = np.append(beside, self.ask(z + t[:, None] / (3 * tuning.REPEATS) * step)[:, 0])
-            if np.ptp(again) or not off_line(again[0], beside, 0.0):
+            if np.ptp(again) or not line_tests.off_line(again[0], beside, 0.0):
                 break
         return again, beside
 
     def noise(self, again: Array, beside: Array, scale: float, quantum: float) -> bool:
         """Say whether repeats differ; returns whether anything is random at all."""
-        values, off = len(np.unique(again)), off_line(again[0], beside, max(tuning.FLAT * scale, 2 * quantum))
+        values = len(np.unique(again))
+        off = line_tests.off_line(again[0], beside, max(tuning.FLAT * scale, 2 * quantum))
         same = f"{len(again)} times the same query, always {again[0]:g}"
         chance = math.comb(len(beside), off) / math.comb(2 * len(beside), off)  # that none of them is in `again`
         if values > 1:
@@ -216,8 +208,8 @@ class _Look:
             what = f"the answer is {lines.flat[0]:g} everywhere"
             self.say("constant", PROBLEM, f"{what}: it does not depend on the inputs")
             return True, 1.0
-        level_p = unequal_levels(groups)
-        spread_p = unequal_spreads(groups, self.rng)
+        level_p = line_tests.unequal_levels(groups)
+        spread_p = line_tests.unequal_spreads(groups, self.rng)
         if 2 * min(level_p, spread_p) > tuning.DEPENDENCE:
             what = f"the answers at {len(groups)} places of the box do not differ beyond their noise"
             self.say("constant", PROBLEM, f"{what} (p = {level_p:.2g}): no dependence on the inputs is seen")
@@ -230,7 +222,7 @@ class _Look:
             return self.say("linear", NOTE, "not tested: there are whole numbers only")
         scale, advice = float(np.ptp(seen.values)), straighten(lines)
         blur = seen.blur + (tuning.FLAT * scale) ** 2  # errors that no repetition takes away
-        p, bend, least = bend_test(seen.values, scale, blur)
+        p, bend, least = line_tests.bend_test(seen.values, scale, blur)
         ends = max(float(np.mean(lines == edge)) for edge in (lines.min(), lines.max()))
         fine = not seen.blur and self.scale is None and bool(self.real.all())  # whole numbers are alike along a line
         if seen.cut:
@@ -239,7 +231,7 @@ class _Look:
             edge = lines.max() if np.mean(lines == lines.max()) == ends else lines.min()
             text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, {advice}"
             self.say("linear", PROBLEM, text)
-        elif misfit(seen.values, blur) > tuning.MISFIT:
+        elif line_tests.misfit(seen.values, blur) > tuning.MISFIT:
             text = "the answers along lines through the box do not lie on straight ones"
             self.say("linear", PROBLEM, f"not linear models: {text}: {advice}")
         elif p < tuning.SIGNIFICANCE:
@@ -288,6 +280,6 @@ class _Look:
                     answers[place, caller] = self.ask(Z, 1, one)[:, 0]
             so_far = answers[:, : caller + 1]
             due = (caller + 1) % tuning.CALLERS == 0
-            if due and alike_by_caller(so_far, self.rng) < tuning.SIGNIFICANCE / tuning.LOOKS:
+            if due and line_tests.alike_by_caller(so_far, self.rng) < tuning.SIGNIFICANCE / tuning.LOOKS:
                 return True
         return False
