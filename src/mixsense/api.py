@@ -137,25 +137,8 @@ def recover(
             oracle=oracle,
         )
     seed = secrets.randbits(63) if seed is None else seed
-    problem = Problem(
-        n,
-        gamma,
-        k,
-        sigma,
-        eta,
-        method,
-        models,
-        weights,
-        max_queries,
-        seed,
-        features,
-        box,
-        intercept,
-        scale,
-        block,
-        promise,
-        options,
-    )
+    wanted = n, gamma, k, sigma, eta, method, models, weights, max_queries, seed
+    problem = Problem(*wanted, features, box, intercept, scale, block, promise, options)
     try:
         with progress_hook(progress) as hook:
             result = run(begin(problem), in_cases(oracle, problem.kinds), problem.max_queries, hook)

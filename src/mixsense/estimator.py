@@ -133,20 +133,9 @@ class SparseMixtureRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         from sklearn.utils.validation import validate_data
 
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        names = getattr(self, "feature_names_in_", None)
-        self.recovery_: Recovery = fit_table(
-            X,
-            y,
-            groups,
-            self.models,
-            self.sigma,
-            self.weights,
-            self.scale,
-            self.fit_intercept,
-            None if names is None else [str(name) for name in names],
-            self._seed(),
-            self._weights_of(sample_weight, X),
-        )
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())] or None
+        known = self.models, self.sigma, self.weights, self.scale, self.fit_intercept, names, self._seed()
+        self.recovery_: Recovery = fit_table(X, y, groups, *known, self._weights_of(sample_weight, X))
         r = self.recovery_
         self.coef_, self.weights_, self.n_models_ = r.vectors, r.weights, len(r.vectors)
         self.intercept_ = np.zeros(self.n_models_) if r.intercept is None else r.intercept

@@ -25,15 +25,12 @@ class Frame(Protocol):
 
     def __getitem__(self, name: Any) -> Any:
         """Return a column."""
-        ...
 
     def __len__(self) -> int:
         """Return how many rows there are."""
-        ...
 
     def to_numpy(self) -> Any:
         """Return all columns as an array."""
-        ...
 
 
 class Rows(NamedTuple):

@@ -24,6 +24,8 @@ ROWS_AT_ONCE = 1000
 """Rows of a Parquet file that are held in memory: a small file can have many long cells."""
 LONGEST_TEXT = 1000
 """Bytes of a cell of a Parquet file: numbers, ids and names of groups have fewer. Taste."""
+TEXT_KINDS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+"""What a column of text may be in a Parquet file."""
 FilePath = str | os.PathLike[str]
 
 
@@ -153,17 +155,7 @@ def _is_text(path: FilePath, pa: Any, column: Any) -> bool:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_nested(kind) or (pa.types.is_fixed_size_binary(kind) and kind.byte_width > LONGEST_TEXT):
         raise _unreadable(path, column.name, f"it holds {shown(str(kind))}")
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_string_view,
-            pa.types.is_binary,
-            pa.types.is_large_binary,
-            pa.types.is_binary_view,
-        )
-    )
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in TEXT_KINDS)
 
 
 def _check_texts(path: FilePath, packed: Any, titles: list[str]) -> None:

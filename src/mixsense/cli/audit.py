@@ -11,13 +11,13 @@ import typer
 
 from mixsense.checks import require_all
 from mixsense.cli import options
-from mixsense.cli.audit_again import tell_resumed, unused_name
+from mixsense.cli.audit_again import names_in, tell_resumed, unused_name
 from mixsense.cli.audit_run import run_audit
 from mixsense.cli.endpoint import headers_of, problem_of, read_audit_file
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, precision, scale_told, shares, whole_number
 from mixsense.cli.oracle import Choice, choose, interruptible
-from mixsense.cli.output import check_file, check_folder, write_result
+from mixsense.cli.output import check_file, write_result
 from mixsense.cli.study_file import study_name
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.problem import AUTO
@@ -110,6 +110,8 @@ def audit_command(
     A secret stands in an environment variable, and env:VARIABLE in its place: in a header, the body, the address's path
     or its query. It is neither shown nor stored; what looks like a secret in plain is refused.
     """
+    from mixsense.oracles.abilities import Callers
+
     chosen = choose(url, audited=True, command=command)
     _check_extras(chosen, db)
     given = {} if config is None else read_audit_file(config)
@@ -127,7 +129,8 @@ def audit_command(
     checked = _checked(called, problem, out)
     silent = quiet or as_json
     with chosen.opened(problem.get("features"), **endpoint) as oracle:
-        _check_callers(oracle, wanted)
+        if wanted != 1 and not isinstance(oracle, Callers):
+            raise InvalidInput("--block is for an address, whose callers can be told apart: leave it out for a program")
         identity = _identity(chosen, problem.get("features"), endpoint)
         called = unused_name(db, called) if fresh else called
         study = _resume(db, called, checked, identity)
@@ -164,13 +167,6 @@ def _block(option: str | None, problem: dict[str, Any], skip_preflight: bool) ->
     return problem.pop("block")
 
 
-def _check_callers(oracle: Any, block: Any) -> None:
-    from mixsense.oracles.abilities import Callers
-
-    if block != 1 and not isinstance(oracle, Callers):
-        raise InvalidInput("--block is for an address, whose callers can be told apart: leave it out for a program")
-
-
 def _check_extras(chosen: Choice, db: str) -> None:
     """Name all optional packages that are missing at once."""
     extras = {**chosen.kind.extras, "sqlalchemy": "study"}
@@ -200,16 +196,8 @@ def _identity(chosen: Choice, features: list[str] | None, endpoint: dict[str, An
 def _resume(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]) -> Study | None:
     """Return the study that an earlier run began; refuse one that asks something else."""
     from mixsense.studies.registry import load_study
-    from mixsense.studies.storage.catalogue import study_names
-    from mixsense.studies.storage.database import Database
-    from mixsense.studies.storage.migrations import upgrade
 
-    database = Database(db, create=True)  # before the preflight: what is wrong with it costs no request
-    if database.sqlite and not (file := Path(str(database.url.database))).exists():
-        check_folder(file, "the database ")  # it is made with the study
-        return None
-    upgrade(database, create=True)
-    if name not in study_names(database):
+    if name not in names_in(db):  # before the preflight: what is wrong with the database costs no request
         return None
     study = load_study(db, name)
     hint = f"give another --name, or the options of {name!r}"

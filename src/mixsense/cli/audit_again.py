@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from mixsense.cli.output import check_folder
+
 if TYPE_CHECKING:
     from mixsense.studies.study import Study
 
 
-def unused_name(db: str, name: str) -> str:
-    """Return the name or, where there is a study of that name, the first of NAME-2, NAME-3, … that is free."""
+def names_in(db: str) -> list[str]:
+    """Return the studies of a database; none if its file is not there yet, and can be made."""
     from mixsense.studies.storage.catalogue import study_names
     from mixsense.studies.storage.database import Database
     from mixsense.studies.storage.migrations import upgrade
 
     database = Database(db, create=True)
-    if database.sqlite and not Path(str(database.url.database)).exists():
-        return name
+    if database.sqlite and not (file := Path(str(database.url.database))).exists():
+        check_folder(file, "the database ")  # it is made with the study
+        return []
     upgrade(database, create=True)
-    taken = set(study_names(database))
+    return study_names(database)
+
+
+def unused_name(db: str, name: str) -> str:
+    """Return the name or, where there is a study of that name, the first of NAME-2, NAME-3, … that is free."""
+    taken = names_in(db)
     return next(new for new in itertools.chain([name], (f"{name}-{i}" for i in itertools.count(2))) if new not in taken)
 
 

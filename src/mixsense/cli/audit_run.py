@@ -11,24 +11,22 @@ import typer
 
 from mixsense.cli.exits import ExitCode
 from mixsense.cli.oracle import closed, interruptible
-from mixsense.errors import OracleError
 
 if TYPE_CHECKING:
-    from mixsense.oracles.abilities import Confirming
     from mixsense.recovery import Recovery
     from mixsense.studies.study import Study
 
 
 def run_audit(study: Study, oracle: Any, workers: int, quiet: bool) -> Recovery:
     """Ask until the study has ended; nothing is shown before the oracle was closed: it may say that all was wrong."""
-    from mixsense.studies.run import run_study
+    from mixsense.studies.run import refuse_doubtful, run_study
 
     try:
         try:
             with interruptible(oracle), _noted(study, oracle) as ask:
                 run_study(study, ask, workers=workers, progress=not quiet)
         finally:
-            _refuse_doubtful(study, oracle)
+            refuse_doubtful(study, oracle, "begin another one with --name")
     except KeyboardInterrupt:
         total = study.progress().total
         typer.echo(f"mixsense: {total:,} answers are stored; the same command goes on from there", err=True)
@@ -50,15 +48,15 @@ def _noted(study: Study, oracle: Any) -> Iterator[Any]:
         with oracle:
             yield oracle
         return
-    noting = _Noting(study, oracle)
+    noting = (_NotingGroups if knows_groups(oracle) else _Noting)(study, oracle)
     with closed(oracle, noting.confirm):
-        yield _NotingGroups(oracle, noting) if knows_groups(oracle) else noting
+        yield noting
 
 
 class _Noting:
     """Asks an oracle; before its first answer that is not sure is stored, the study has a note of this run."""
 
-    def __init__(self, study: Study, oracle: Confirming) -> None:
+    def __init__(self, study: Study, oracle: Any) -> None:
         self._study, self._oracle = study, oracle
         self._lock, self._runs = threading.Lock(), list[int]()
 
@@ -82,26 +80,9 @@ class _Noting:
             self._study.confirmation.confirm(run)
 
 
-class _NotingGroups:
-    """The same for an oracle that knows which of its answers share a model."""
-
-    def __init__(self, oracle: Any, noting: _Noting) -> None:
-        self._oracle, self._noting = oracle, noting
-
-    def __call__(self, queries: Any, repeats: int) -> Any:
-        return self._noting(queries, repeats)
+class _NotingGroups(_Noting):
+    """Asks an oracle that knows which of its answers share a model, and notes the run as `_Noting` does."""
 
     def asked(self, queries: Any, repeats: int, block: int) -> Any:
-        with self._noting.noted():
+        with self.noted():
             return self._oracle.asked(queries, repeats, block)
-
-
-def _refuse_doubtful(study: Study, oracle: Any) -> None:
-    """End a study for good if its answers may belong to other questions: neither this run nor a later one shows it."""
-    from mixsense.oracles.abilities import Watchful
-
-    if not isinstance(oracle, Watchful) or oracle.doubt is None or not study.progress().total:
-        return
-    why = f"{oracle.doubt}; the study {study.name!r} cannot go on: mend that, and begin another one with --name"
-    study.distrust(why)
-    raise OracleError(why)

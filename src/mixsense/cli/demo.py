@@ -58,12 +58,7 @@ def told(r: Recovery) -> str:
 
 
 def demo(
-    gap: float,
-    gamma: float,
-    batch: int,
-    seed: int,
-    draw: Callable[[Recovery, Array], None],
-    models: int = 2,
+    gap: float, gamma: float, batch: int, seed: int, draw: Callable[[Recovery, Array], None], models: int = 2
 ) -> None:
     """Recover vectors with the frugal method, two also with the paper's, and print them beside the truth.
 

@@ -10,7 +10,7 @@ import typer
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, scale_told, shares
-from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_page, write_result
+from mixsense.cli.output import check_outputs, write_outputs
 from mixsense.errors import InvalidInput
 from mixsense.problem import DEFAULTS
 
@@ -51,44 +51,22 @@ def fit_command(
     from mixsense.fitting.files import read_file
     from mixsense.plots import plot_lines
 
-    check_file(out)
-    check_file(html)
-    check_picture(plot)
-    check_apart(data=data, out=out, html=html, plot=plot)
+    check_outputs(data=data, out=out, html=html, plot=plot)
     table = read_file(data, answer, group, None if columns is None else _names(columns))
-    found: Any = number_of_models(models)
-    r = fit(
-        table.X,
-        table.y,
-        table.groups,
-        models=found,
-        sigma=sigma,
-        weights=shares(weights),
-        scale=scale_told(scale),
-        intercept=intercept,
-        features=table.names,
-        seed=seed,
-        lapses=lapses,
-    )
+    number: Any = number_of_models(models)
+    known = number, sigma, shares(weights), scale_told(scale), intercept
+    r = fit(table.X, table.y, table.groups, *known, features=table.names, seed=seed, lapses=lapses)
     typer.echo(r.to_json() if as_json else r.summary())
-    if out is not None:
-        write_result(r, out)
-    if html is not None:
-        write_page(r, html)
-    if plot is not None:
-        save_picture(lambda: plot_lines(r, *_used(table), answer=answer) if len(table.names) == 1 else r.plot(), plot)
+    line = len(table.names) == 1
+    write_outputs(r, out, plot, lambda: plot_lines(r, *_used(table), answer=answer) if line else r.plot(), html)
     raise typer.Exit(ExitCode.DONE if r.status == "budget" else BY_STATUS[r.status])
 
 
 def _used(table: FileTable) -> tuple[Any, Any, Any]:
     """Return the rows without a missing value, their answers and groups."""
-    there = [i for i, row in enumerate(zip(table.X.tolist(), table.y.tolist(), strict=True)) if _known(*row)]
-    groups = None if table.groups is None else [table.groups[i] for i in there]
+    there = (table.X == table.X).all(axis=1) & (table.y == table.y)  # NaN is not equal to itself
+    groups = None if table.groups is None else [group for group, here in zip(table.groups, there, strict=True) if here]
     return table.X[there], table.y[there], groups
-
-
-def _known(row: list[float], answer: float) -> bool:
-    return not any(value != value for value in (*row, answer))
 
 
 def _names(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,39 +18,22 @@ DEFAULT_DB = "mixsense.db"
 DEFAULT_GAMMA = str(DEFAULTS["gamma"])
 
 
-def _n(default: str | bool = True) -> Any:
-    text = "Length of the vectors: the number of inputs that the oracle has."
-    return typer.Option("--n", help=text, show_default=default)
+def _option(name: str, text: str) -> Callable[..., Any]:
+    """Return a function that makes an option of the default that its help shows."""
+    return lambda default=True: typer.Option(name, help=text, show_default=default)
 
 
-def _k() -> Any:
-    return typer.Option("--k", help="How many coefficients of each vector matter.")
-
-
-def _gamma(default: str | None = None) -> Any:
-    text = f"Precision to stop at: a number, or {NONE} to spend all of --max-queries."
-    return typer.Option("--gamma", help=text, show_default=default or True)
-
-
-def _models(default: str | None = None) -> Any:
-    text = f"How many models there are: 1 to {MOST_MODELS}, or {AUTO} for as many as the answers support."
-    return typer.Option("--models", help=text, show_default=default or True)
-
-
-def _weights(default: str) -> Any:
-    text = f"Shares of the models, as 0.5,0.3,0.2, or {EQUAL}, or {ESTIMATE}."
-    return typer.Option("--weights", help=text, show_default=default)
-
-
-def _promise(default: str | None = None) -> Any:
-    text = f"What a certificate is about: {ANY} vectors, or {TYPICAL} ones (fewer answers)."
-    return typer.Option("--promise", help=text, show_default=default or True)
-
-
-def _scale(default: str) -> Any:
-    text = "What an answer is: rating=LOW:HIGH, rating=LOW:HIGH:STEP, probability, or probability=DIGITS."
-    return typer.Option("--scale", help=text, show_default=default)
-
+_n = _option("--n", "Length of the vectors: the number of inputs that the oracle has.")
+_k = _option("--k", "How many coefficients of each vector matter.")
+_gamma = _option("--gamma", f"Precision to stop at: a number, or {NONE} to spend all of --max-queries.")
+_models = _option(
+    "--models", f"How many models there are: 1 to {MOST_MODELS}, or {AUTO} for as many as the answers support."
+)
+_weights = _option("--weights", f"Shares of the models, as 0.5,0.3,0.2, or {EQUAL}, or {ESTIMATE}.")
+_promise = _option("--promise", f"What a certificate is about: {ANY} vectors, or {TYPICAL} ones (fewer answers).")
+_scale = _option(
+    "--scale", "What an answer is: rating=LOW:HIGH, rating=LOW:HIGH:STEP, probability, or probability=DIGITS."
+)
 
 # The problem.
 N = Annotated[int, _n()]
@@ -122,11 +106,9 @@ def number_of_models(text: str | None) -> int | str | None:
     >>> number_of_models("3"), number_of_models("auto")
     (3, 'auto')
     """
-    return (
-        text
-        if text is None or text == AUTO
-        else whole_number("--models", text, f"a number from 1 to {MOST_MODELS}, or {AUTO}")
-    )
+    if text is None or text == AUTO:
+        return text
+    return whole_number("--models", text, f"a number from 1 to {MOST_MODELS}, or {AUTO}")
 
 
 def whole_number(option: str, text: str, needed: str) -> int:

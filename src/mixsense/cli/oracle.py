@@ -76,11 +76,7 @@ KINDS = {
         extras={"h11": "http", "certifi": "http"},
     ),
     "command": Kind(
-        "a program with --command",
-        "mixsense.cli.oracle:program",
-        _PROGRAM,
-        identity=_program,
-        audited=True,
+        "a program with --command", "mixsense.cli.oracle:program", _PROGRAM, identity=_program, audited=True
     ),
 }
 """Every kind of oracle, by its name."""
@@ -138,16 +134,12 @@ def choose(argument: str | None, audited: bool = False, **options: str | bool | 
     """
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None and value is not False}
     if argument is not None:
-        given[_kind_of(argument, "url" if audited else "function")] = argument
+        named = (name for name, kind in KINDS.items() if kind.address and argument.lower().startswith(kind.address))
+        given[next(named, "url" if audited else "function")] = argument
     if len(given) != 1:
         wanted = [kind.wanted for kind in KINDS.values() if kind.audited or not audited]
         raise InvalidInput(f"give {', or '.join(wanted)}: one of them")
     return Choice(*given.popitem())
-
-
-def _kind_of(argument: str, otherwise: str) -> str:
-    named = (name for name, kind in KINDS.items() if kind.address and argument.lower().startswith(kind.address))
-    return next(named, otherwise)
 
 
 def own_function(name: str) -> Oracle:

@@ -44,8 +44,11 @@ def check_folder(file: Path, what: str = "") -> None:
         raise InvalidInput(f"{what}{file} cannot be written: the folder {folder} {reason}; give another file")
 
 
-def check_apart(**files: Path | None) -> None:
-    """Refuse two purposes for one file: what is written last would replace the answers."""
+def check_outputs(**files: Path | None) -> None:
+    """Refuse `out`, `html` and `plot` that cannot be written, and two purposes for one file: one would be replaced."""
+    check_file(files.get("out"))
+    check_file(files.get("html"))
+    check_picture(files.get("plot"))
     seen: dict[Path, str] = {}
     for name, file in files.items():
         if file is not None and (other := seen.setdefault(file.resolve(), name)) != name:
@@ -74,6 +77,18 @@ def write_result(r: Recovery, out: Path) -> None:
 def write_page(r: Recovery, out: Path) -> None:
     """Write a result's table as a page of HTML."""
     _write(out, f"<!doctype html><meta charset='utf-8'><title>mixsense</title>{r._repr_html_()}\n")
+
+
+def write_outputs(
+    r: Recovery, out: Path | None, plot: Path | None, draw: Callable[[], Any], html: Path | None = None
+) -> None:
+    """Write a result as JSON, its table as a page of HTML, and its picture, as far as they are wanted."""
+    if out is not None:
+        write_result(r, out)
+    if html is not None:
+        write_page(r, html)
+    if plot is not None:
+        save_picture(draw, plot)
 
 
 def _write(out: Path, text: str) -> None:

@@ -23,8 +23,7 @@ def plan_command(
     per_person: Annotated[int | None, typer.Option(help="Answers of one person; adds the number of people.")] = None,
     weights: Annotated[str | None, typer.Option(help="Shares of the models, as 0.7,0.3.", show_default="equal")] = None,
     models: Annotated[
-        int | None,
-        typer.Option(help="How many models you expect, 2 to 6; a rough plan beyond 2.", show_default="2"),
+        int | None, typer.Option(help="How many models you expect, 2 to 6; a rough plan beyond 2.", show_default="2")
     ] = None,
     eta: Annotated[
         float, typer.Option(help="Allowed probability of failure of the paper's method (certified: 0.05).")

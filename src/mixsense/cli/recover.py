@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
 from mixsense.cli.options import named_options, number_of_models, precision, scale_told, shares
 from mixsense.cli.oracle import Choice, choose, closed, interruptible
-from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_result
+from mixsense.cli.output import check_outputs, write_outputs
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
 from mixsense.problem import DEFAULTS, EQUAL, ESTIMATE
@@ -99,9 +98,7 @@ def recover_command(
         if not simulate:
             raise InvalidInput("say how many inputs the oracle has: give --n")
         problem["n"] = n = SIMULATED_N
-    check_file(out)
-    check_picture(plot)
-    check_apart(out=out, plot=plot, record=record)
+    check_outputs(out=out, plot=plot, record=record)
     fractions = "exact" in entry.needs and problem.get("design") != "steps"
     if record is not None and fractions:
         raise InvalidInput(
@@ -117,10 +114,7 @@ def recover_command(
             r = _recover(kept or asked, asked, kept, problem, max_queries, quiet)
         truth = asked.vectors if simulate else None
     _show(r, truth)
-    if out is not None:
-        write_result(r, out)
-    if plot is not None:
-        save_picture(lambda: r.plot(truth), plot)
+    write_outputs(r, out, plot, lambda: r.plot(truth))
     raise typer.Exit(BY_STATUS[r.status])
 
 
@@ -212,12 +206,7 @@ def _as_before(problem: dict[str, Any], before: dict[str, Any]) -> dict[str, Any
 
 
 def _recover(
-    ask: Oracle,
-    asked: Any,
-    kept: RecordedOracle | None,
-    problem: dict[str, Any],
-    max_queries: int | None,
-    quiet: bool,
+    ask: Oracle, asked: Any, kept: RecordedOracle | None, problem: dict[str, Any], max_queries: int | None, quiet: bool
 ) -> Recovery:
     from mixsense.api import recover
     from mixsense.oracles.abilities import Confirming, Watchful
@@ -236,11 +225,9 @@ def _recover(
 
 def _unsure(r: Recovery) -> Recovery:
     """Promise nothing: an earlier run with this record was ended by force."""
-    from mixsense.recovery import PROMISES
+    from mixsense.recovery import PROMISES, with_warnings
 
-    warnings = [UNCONFIRMED, *r.diagnostics.get("warnings", [])]
-    status = "uncertain" if r.status in PROMISES else r.status
-    return replace(r, status=status, diagnostics={**r.diagnostics, "warnings": warnings})
+    return with_warnings(r, [UNCONFIRMED], status="uncertain" if r.status in PROMISES else r.status)
 
 
 def _show(r: Recovery, truth: Any) -> None:

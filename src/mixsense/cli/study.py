@@ -12,15 +12,7 @@ import typer
 from mixsense.checks import as_float
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
-from mixsense.cli.output import (
-    check_apart,
-    check_file,
-    check_picture,
-    print_table,
-    save_picture,
-    write_page,
-    write_result,
-)
+from mixsense.cli.output import check_outputs, print_table, write_outputs
 from mixsense.cli.study_file import read_study_file, study_name
 from mixsense.errors import InvalidInput, StudyError
 
@@ -157,10 +149,7 @@ def result(
     """Show the result or, while the study goes on, the best estimate so far."""
     from mixsense.recovery.tables import as_table, as_text
 
-    check_file(out)
-    check_file(html)
-    check_picture(plot)
-    check_apart(out=out, html=html, plot=plot)
+    check_outputs(out=out, html=html, plot=plot)
     try:
         study = _load(db, name)
         r = study.result()
@@ -170,12 +159,7 @@ def result(
         typer.echo(f"mixsense: {error}", err=True)
         raise typer.Exit(ExitCode.NOT_CERTIFIED) from None
     typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference="endpoint" in study.notes)))
-    if out is not None:
-        write_result(r, out)
-    if html is not None:
-        write_page(r, html)
-    if plot is not None:
-        save_picture(r.plot, plot)
+    write_outputs(r, out, plot, r.plot, html)
     raise typer.Exit(BY_STATUS[r.status])
 
 

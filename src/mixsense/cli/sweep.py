@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mixsense.cli import options
+from mixsense.cli.exits import ExitCode
 from mixsense.cli.output import save_picture
 from mixsense.errors import InvalidInput
 
@@ -49,4 +50,4 @@ def sweep_command(
     failed = int((frame["status"] == "failed").sum())
     typer.echo(f"{len(frame):,} cells, {failed:,} failed: {store}")
     if failed == len(frame):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FAILED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from types import FrameType, TracebackType
+from types import FrameType
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__))
 """Where mixsense is: what is elsewhere may be the user's."""
@@ -18,9 +18,11 @@ CALLERS = {
 
 def blamed(error: BaseException) -> str | None:
     """Return one line that says which function of the user's raised an error, and where; None if none did."""
+    from traceback import walk_tb
+
     from mixsense.checks import one_line
 
-    frames = _frames(error.__traceback__)
+    frames = list(walk_tb(error.__traceback__))
     calls = [i for i, (frame, _) in enumerate(frames[:-1]) if _file(frame) in CALLERS and not _ours(frames[i + 1][0])]
     if not calls:
         return None
@@ -30,14 +32,6 @@ def blamed(error: BaseException) -> str | None:
     raised = one_line(f"{type(error).__name__}: {error}", 200).rstrip(": ")
     where = f"{os.path.basename(_file(called))}, line {line}"
     return f"the {what} {name} raised {raised} ({where}): mend it; the same run in Python shows the traceback"
-
-
-def _frames(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
-    found = []
-    while traceback is not None:
-        found.append((traceback.tb_frame, traceback.tb_lineno))
-        traceback = traceback.tb_next
-    return found
 
 
 def _file(frame: FrameType) -> str:

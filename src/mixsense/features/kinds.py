@@ -14,7 +14,40 @@ MOST_WHOLE = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class _Ranged:
+    """What features have in common: a name, a range and, if wanted, a unit."""
+
+    name: str
+    low: float
+    high: float
+    unit: str | None = None
+
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        name, unit = self.name, self.unit
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InvalidInput(f"a feature's name is {shown(name)}: give printable text")
+        if unit is not None and (not isinstance(unit, str) or not unit.isprintable()):
+            raise InvalidInput(f"the unit of feature {name!r} is {shown(unit)}: give printable text, or None")
+        for end in ("low", "high"):
+            object.__setattr__(self, end, self._number(end, f"the range of feature {name!r} is low and high, two"))
+        if not self.low < self.high:
+            raise InvalidInput(
+                f"the range of feature {name!r} is ({self.low:g}, {self.high:g}): low must be below high", feature=name
+            )
+
+    def _number(self, end: str, hint: str) -> float:
+        return as_float(end, getattr(self, end), f"{hint} numbers")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; `features_of` reads them."""
+        plain = {"name": self.name, "kind": self.kind, "range": [self.low, self.high]}
+        return plain if self.unit is None else {**plain, "unit": self.unit}
+
+
+@dataclass(frozen=True, slots=True)
+class Number(_Ranged):
     """A feature that may have any value of a range.
 
     Parameters
@@ -33,19 +66,7 @@ class Number:
     6.5
     """
 
-    name: str
-    low: float
-    high: float
-    unit: str | None = None
-
     kind: ClassVar[str] = "number"
-
-    def __post_init__(self) -> None:
-        _check_texts(self.name, self.unit)
-        for end in ("low", "high"):
-            hint = f"the range of feature {self.name!r} is low and high, two numbers"
-            object.__setattr__(self, end, as_float(end, getattr(self, end), hint))
-        _check_order(self)
 
     @property
     def steps(self) -> int:
@@ -56,13 +77,9 @@ class Number:
         """Return a value as it is sent to an oracle, and written in JSON."""
         return float(x) + 0.0  # -0.0 is 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; `features_of` reads them."""
-        return _as_dict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(_Ranged):
     """A feature that counts: each whole number of a range, so that 0 to 1 is a yes or no.
 
     Parameters
@@ -81,32 +98,20 @@ class Integer:
     (2, 1)
     """
 
-    name: str
-    low: int
-    high: int
-    unit: str | None = None
-
     kind: ClassVar[str] = "integer"
 
-    def __post_init__(self) -> None:
-        _check_texts(self.name, self.unit)
-        for end in ("low", "high"):
-            hint = f"the range of feature {self.name!r} is low and high, two whole numbers; 0 and 1 for no and yes"
-            object.__setattr__(self, end, as_int(end, getattr(self, end), -MOST_WHOLE, hint, MOST_WHOLE))
-        _check_order(self)
+    def _number(self, end: str, hint: str) -> int:
+        needed = f"{hint} whole numbers; 0 and 1 for no and yes"
+        return as_int(end, getattr(self, end), -MOST_WHOLE, needed, MOST_WHOLE)
 
     @property
     def steps(self) -> int:
         """How many steps lead from low to high."""
-        return self.high - self.low
+        return int(self.high - self.low)
 
     def sent(self, x: float) -> int:
         """Return a value as it is sent to an oracle, and written in JSON."""
         return round(x)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; `features_of` reads them."""
-        return _as_dict(self)
 
 
 Feature = Number | Integer
@@ -162,23 +167,3 @@ def _feature(given: Any) -> Feature:
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidInput(f"the kind of feature {shown(given['name'])} is {shown(kind)}: {HINT}", feature=given)
     return KINDS[kind](given["name"], *ends, given.get("unit"))
-
-
-def _as_dict(feature: Feature) -> dict[str, Any]:
-    plain = {"name": feature.name, "kind": feature.kind, "range": [feature.low, feature.high]}
-    return plain if feature.unit is None else {**plain, "unit": feature.unit}
-
-
-def _check_texts(name: Any, unit: Any) -> None:
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise InvalidInput(f"a feature's name is {shown(name)}: give printable text")
-    if unit is not None and (not isinstance(unit, str) or not unit.isprintable()):
-        raise InvalidInput(f"the unit of feature {name!r} is {shown(unit)}: give printable text, or None")
-
-
-def _check_order(feature: Feature) -> None:
-    if not feature.low < feature.high:
-        raise InvalidInput(
-            f"the range of feature {feature.name!r} is ({feature.low:g}, {feature.high:g}): low must be below high",
-            feature=feature.name,
-        )

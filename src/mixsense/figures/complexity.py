@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 BASE: dict[str, Any] = {"n": 100, "k": 5, "gap": 5.0, "gamma": 0.2}
 METHODS = ("paper", "frugal")
-PANELS = {
-    "k": "sparsity k",
-    "n": "log n",
-    "gap": "distance ‖β¹ − β²‖ / σ",
-    "gamma": "1 / γ, in units of 1/σ",
-}
+PANELS = {"k": "sparsity k", "n": "log n", "gap": "distance ‖β¹ − β²‖ / σ", "gamma": "1 / γ, in units of 1/σ"}
 
 
 def theorem(n: int, k: int, gap: float, gamma: float) -> float:

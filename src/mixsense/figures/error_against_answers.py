@@ -118,37 +118,23 @@ def summary(data: Data) -> list[Row]:
     return rows
 
 
+FULL: Options = {
+    "n": 100,
+    "k": 5,
+    "gaps": [5.0, 1.0],
+    "counts": [300, 600, 1000, 2000, 5000, 10_000],
+    "batches": [20, 50, 100, 200, 600],
+    "ends": [300, 300_000],
+    "seeds": 12,
+}
+TINY = {"n": 20, "k": 2, "gaps": [5.0], "counts": [100, 200], "batches": [20, 40], "ends": [100, 20_000], "seeds": 2}
 ANSWERS = Figure(
     number=4,
     title="error against answers",
     scales={
-        "full": {
-            "n": 100,
-            "k": 5,
-            "gaps": [5.0, 1.0],
-            "counts": [300, 600, 1000, 2000, 5000, 10_000],
-            "batches": [20, 50, 100, 200, 600],
-            "ends": [300, 300_000],
-            "seeds": 12,
-        },
-        "quick": {
-            "n": 100,
-            "k": 5,
-            "gaps": [5.0, 1.0],
-            "counts": [300, 1000, 3000],
-            "batches": [20, 100, 600],
-            "ends": [300, 300_000],
-            "seeds": 2,
-        },
-        "tiny": {
-            "n": 20,
-            "k": 2,
-            "gaps": [5.0],
-            "counts": [100, 200],
-            "batches": [20, 40],
-            "ends": [100, 20_000],
-            "seeds": 2,
-        },
+        "full": FULL,
+        "quick": {**FULL, "counts": [300, 1000, 3000], "batches": [20, 100, 600], "seeds": 2},
+        "tiny": TINY,
     },
     cells=cells,
     run=run,

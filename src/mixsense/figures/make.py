@@ -86,7 +86,8 @@ def make_figures(
     if scale not in SCALES:
         raise InvalidInput(f"scale is {scale!r}: give one of {', '.join(map(repr, SCALES))}", scale=scale)
     as_int("seed", seed, 0, "the first seed")
-    _need_packages()
+    for name in ("joblib", "pandas", "sklearn", "threadpoolctl"):
+        require(name, "figures", "figures need")
     import joblib  # type: ignore[import-untyped]
 
     jobs = joblib.cpu_count() if jobs is None else as_int("jobs", jobs, 1, "the number of worker processes")
@@ -139,11 +140,6 @@ def _work(figure: Figure, scale: str, seed: int) -> list[Work]:
 
 def _seeds(figure: Figure, scale: str, first: int) -> range:
     return range(first, first + figure.scales[scale]["seeds"])
-
-
-def _need_packages() -> None:
-    for name in ("joblib", "pandas", "sklearn", "threadpoolctl"):
-        require(name, "figures", "figures need")
 
 
 def _folder(out: str | os.PathLike[str]) -> Path:

@@ -93,14 +93,7 @@ MANY = Figure(
     number=7,
     title="error against answers, for two and more models",
     scales={
-        "full": {
-            "n": 50,
-            "k": 4,
-            "gap": 10.0,
-            "models": [2, 3, 4, 5],
-            "counts": [500, 1000, 2000, 4000],
-            "seeds": 6,
-        },
+        "full": {"n": 50, "k": 4, "gap": 10.0, "models": [2, 3, 4, 5], "counts": [500, 1000, 2000, 4000], "seeds": 6},
         "quick": {"n": 50, "k": 4, "gap": 10.0, "models": [2, 3], "counts": [500, 2000], "seeds": 2},
         "tiny": {"n": 20, "k": 2, "gap": 10.0, "models": [2, 3], "counts": [200, 400], "seeds": 2},
     },

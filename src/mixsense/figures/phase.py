@@ -77,18 +77,12 @@ def summary(data: Data) -> list[Row]:
     return rows
 
 
+FULL: Options = {"n": 100, "gap": 5.0, "k": [1, 2, 3, 5, 8, 12], "N": [60, 100, 150, 225, 340, 500, 750], "seeds": 20}
 PHASE = Figure(
     number=6,
     title="phase diagram",
     scales={
-        "full": {
-            "n": 100,
-            "gap": 5.0,
-            "k": [1, 2, 3, 5, 8, 12],
-            "N": [60, 100, 150, 225, 340, 500, 750],
-            "seeds": 20,
-            "success": SUCCESS,
-        },
+        "full": {**FULL, "success": SUCCESS},
         "quick": {"n": 100, "gap": 5.0, "k": [2, 5, 10], "N": [75, 150, 300, 600], "seeds": 3, "success": SUCCESS},
         "tiny": {"n": 30, "gap": 5.0, "k": [1, 3], "N": [40, 160], "seeds": 2, "success": SUCCESS},
     },

@@ -11,19 +11,7 @@ import numpy as np
 from mixsense.api import recover
 from mixsense.arrays import Array
 from mixsense.errors import MixsenseError
-from mixsense.figures.figure import (
-    BLUE,
-    GREY,
-    LOOK,
-    PURPLE,
-    Cell,
-    Data,
-    Figure,
-    Options,
-    Row,
-    new_figure,
-    rounded,
-)
+from mixsense.figures.figure import BLUE, GREY, LOOK, PURPLE, Cell, Data, Figure, Options, Row, new_figure, rounded
 from mixsense.methods.predecessors.density import design_for, heard, unowned
 from mixsense.metrics import best_order, match_error
 from mixsense.oracles import SimulatedOracle, random_models
@@ -201,37 +189,24 @@ def _shown(answers: float | None) -> Any:
     return "" if answers is None else int(answers) if math.isfinite(answers) else "fails"
 
 
+FULL: Options = {
+    "n": 100,
+    "k": 5,
+    "noise": 0.5,
+    "axes": {"k": [2, 5, 10], "n": [100, 300, 1000], "models": [2, 3, 4]},
+    "noises": [0.3, 0.5, 1.0, 2.0],
+    "bins": [2.0, 2.5, 3.0, 3.3, 3.71, 4.2],
+    "seeds": 10,
+}
+FEW_AXES = {"k": [2, 5], "n": [100, 300], "models": [2]}
+ONE_AXIS = {"k": [2], "n": [30], "models": [2]}
 PREDECESSORS = Figure(
     number=8,
     title="answers for 90 % success: the predecessors, the paper, frugal",
     scales={
-        "full": {
-            "n": 100,
-            "k": 5,
-            "noise": 0.5,
-            "axes": {"k": [2, 5, 10], "n": [100, 300, 1000], "models": [2, 3, 4]},
-            "noises": [0.3, 0.5, 1.0, 2.0],
-            "bins": [2.0, 2.5, 3.0, 3.3, 3.71, 4.2],
-            "seeds": 10,
-        },
-        "quick": {
-            "n": 100,
-            "k": 5,
-            "noise": 0.5,
-            "axes": {"k": [2, 5], "n": [100, 300], "models": [2]},
-            "noises": [0.5, 1.0],
-            "bins": [2.0, 3.0, 4.2],
-            "seeds": 3,
-        },
-        "tiny": {
-            "n": 30,
-            "k": 2,
-            "noise": 0.3,
-            "axes": {"k": [2], "n": [30], "models": [2]},
-            "noises": [0.3],
-            "bins": [2.0],
-            "seeds": 1,
-        },
+        "full": FULL,
+        "quick": {**FULL, "axes": FEW_AXES, "noises": [0.5, 1.0], "bins": [2.0, 3.0, 4.2], "seeds": 3},
+        "tiny": {"n": 30, "k": 2, "noise": 0.3, "axes": ONE_AXIS, "noises": [0.3], "bins": [2.0], "seeds": 1},
     },
     cells=cells,
     run=run,

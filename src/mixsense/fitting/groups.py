@@ -19,9 +19,7 @@ def some_groups(data: Data) -> Data:
     if data.group is None or len(data.y) <= tuning.TESTED_ROWS:
         return data
     enough = int(np.searchsorted(np.bincount(data.group).cumsum(), tuning.TESTED_ROWS))
-    rows = np.flatnonzero(data.group <= enough)
-    counts = None if data.counts is None else data.counts[rows]
-    return data._replace(X=data.X[rows], y=data.y[rows], group=data.group[rows], counts=counts)
+    return data.rows(np.flatnonzero(data.group <= enough))
 
 
 def gain_of_ungrouped(data: Data, fit: Fit, expected: Expected, rng: np.random.Generator) -> float:

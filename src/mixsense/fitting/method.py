@@ -36,13 +36,5 @@ def passive(problem: Problem, rng: np.random.Generator, answers: int | None = No
         raise InvalidInput("method 'fit' has to be told how many answers to ask: give max_queries, or answers")
     count = count if problem.max_queries is None else min(count, problem.max_queries)
     asked = yield Round(gaussian(count, problem.n, rng, problem.limit), label="Gaussian queries")
-    return fit_table(
-        np.asarray(asked.queries),
-        asked.answers,
-        asked.group,
-        problem.models,
-        problem.sigma or None,
-        problem.weights,
-        problem.scale,
-        seed=rng,
-    )
+    known = problem.models, problem.sigma or None, problem.weights, problem.scale
+    return fit_table(np.asarray(asked.queries), asked.answers, asked.group, *known, seed=rng)

@@ -235,12 +235,7 @@ def _sample(data: Data, rng: np.random.Generator) -> Data:
     if N <= most:
         return data
     if data.group is None:
-        chosen = np.sort(rng.choice(N, most, replace=False))
-        group = None
-    else:
-        order = rng.permutation(int(data.group.max()) + 1)
-        taken = order[: max(1, int(np.searchsorted(np.bincount(data.group)[order].cumsum(), most)))]
-        chosen = np.flatnonzero(np.isin(data.group, taken))
-        group = np.unique(data.group[chosen], return_inverse=True)[1]
-    counts = None if data.counts is None else data.counts[chosen]
-    return data._replace(X=data.X[chosen], y=data.y[chosen], group=group, counts=counts)
+        return data.rows(np.sort(rng.choice(N, most, replace=False)))
+    order = rng.permutation(int(data.group.max()) + 1)
+    taken = order[: max(1, int(np.searchsorted(np.bincount(data.group)[order].cumsum(), most)))]
+    return data.rows(np.flatnonzero(np.isin(data.group, taken)))

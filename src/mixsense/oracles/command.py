@@ -162,7 +162,8 @@ class CommandOracle:
         left = self._program.end(patience)
         found = None
         if len(left) > self._owes and not self._repeats_ids:  # with its id every answer is known to be the right one
-            found = self._surplus(left[-1] if self._owes else left[0])
+            line, so = left[-1] if self._owes else left[0], "seen when it ended: none of its answers can be trusted;"
+            found = self._program.unasked(line, so)
             self.doubt = self.doubt or str(found)
         self._program, self.confirmed = None, True
         return found
@@ -203,14 +204,6 @@ class CommandOracle:
             error = self._end(PATIENCE)
         if error is not None:
             raise error
-
-    def _surplus(self, line: bytes) -> Surplus:
-        text = self._show(line, 120)
-        return Surplus(
-            f"the program {self._command[0]} wrote {text!r} without being asked, seen when it ended: "
-            "none of its answers can be trusted; it must write one line for each query, and nothing else",
-            reply=text,
-        )
 
     def __enter__(self) -> CommandOracle:
         return self

@@ -10,11 +10,13 @@ from typing import Any
 
 from mixsense.arrays import Array
 from mixsense.errors import OracleError
-from mixsense.oracles.replies import number_in
 from mixsense.oracles.retrying import BODY_HINT, LONGEST_DELAY, Halted, Pace, backoff, may_pass, remedy, retry_after
 from mixsense.oracles.secrets import Secrets
 from mixsense.oracles.template import Answer, Body
 from mixsense.oracles.transport import Connections, Reply, Transient
+
+_OPEN_ENDED = tuple(bytes([byte]) for byte in b"0123456789.eE+-")
+"""How a number ends that may go on: if its end is that of the connection, nobody knows whether it is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +115,25 @@ class Exchange:
         )
 
     def _number(self, reply: Reply) -> float:
+        """Return the number in a reply with status 200: plain JSON that is whole."""
+        m, failure = self._manners, None
+        packed = reply.headers.get("content-encoding", "identity").strip().lower()
         try:
-            number = number_in(reply, self._manners.answer, self._manners.secrets)
+            if packed not in ("", "identity"):
+                raise OracleError(
+                    f"the answer is packed ({m.secrets.show(packed, 40)}), which was not asked for: "
+                    "let the service send plain JSON"
+                )
+            if not reply.framed and reply.content[-1:] in _OPEN_ENDED:
+                raise OracleError(
+                    f"the answer {m.secrets.show(reply.content, 120)} has no length, and may be torn: "
+                    "let the service send a Content-Length, or an object around the number"
+                )
+            number = m.answer.read(reply.content)
         except OracleError as error:
-            raise self._error(str(error), **error.data) from None
+            failure = self._error(f"POST {reply.target}: {error}", **error.data)
+        if failure is not None:
+            raise failure  # here, where it does not drag along the error with what came
         with self._lock:
             self.count += 1
             self.sets_cookies = self.sets_cookies or "set-cookie" in reply.headers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,17 +139,30 @@ class HTTPOracle:
         """
         X, repeats = as_queries(queries, repeats)
         block = as_int("block", block, 1, "how many consecutive queries one caller is asked")
-        return self._alone(X, repeats, keep) if block == 1 else self._in_blocks(X, repeats, block, keep)
+        answers, starts = np.full((len(X), repeats), np.nan), range(0, len(X), block)
 
-    def _alone(self, X: Array, repeats: int, keep: Keep) -> Array:
-        answers = np.full((len(X), repeats), np.nan)
+        def ask(unit: int, repeat: int, halt: threading.Event) -> None:
+            start = starts[unit]
+            with self._caller_of(block) as exchange:
+                for row in range(start, min(start + block, len(X))):
+                    answers[row, repeat] = answer = exchange.ask(X[row], halt)
+                    keep(row, repeat, answer)
 
-        def ask(row: int, repeat: int, halt: threading.Event) -> None:
-            answers[row, repeat] = answer = self._exchange.ask(X[row], halt)
-            keep(row, repeat, answer)
-
-        self._call(X, answers, answers.shape, ask)
+        self._call(X, answers, (len(starts), repeats), ask)
         return answers
+
+    @contextlib.contextmanager
+    def _caller_of(self, block: int) -> Iterator[Exchange]:
+        """Give whoever asks the questions of a block: one caller of its own, where there are several."""
+        if block == 1:
+            yield self._exchange
+            return
+        caller = self.caller(fresh=False, cookies=True)
+        try:
+            with caller:
+                yield caller._exchange
+        finally:
+            self._exchange.adopt(caller._exchange)
 
     def _call(
         self, X: Array, answers: Array, slots: tuple[int, int], ask: Callable[[int, int, threading.Event], None]
@@ -188,24 +201,6 @@ class HTTPOracle:
         with self._lock:
             first, self._groups = self._groups, self._groups + y.size
         return Asked.of_round(X, y, block_groups(len(X), repeats, block, first))
-
-    def _in_blocks(self, X: Array, repeats: int, block: int, keep: Keep) -> Array:
-        answers = np.full((len(X), repeats), np.nan)
-        starts = range(0, len(X), block)
-
-        def ask(unit: int, repeat: int, halt: threading.Event) -> None:
-            start = starts[unit]
-            caller = self.caller(fresh=False, cookies=True)
-            try:
-                with caller:
-                    for row in range(start, min(start + block, len(X))):
-                        answers[row, repeat] = answer = caller._exchange.ask(X[row], halt)
-                        keep(row, repeat, answer)
-            finally:
-                self._exchange.adopt(caller._exchange)
-
-        self._call(X, answers, (len(starts), repeats), ask)
-        return answers
 
     def caller(self, fresh: bool, cookies: bool) -> HTTPOracle:
         """Return an oracle for the same service that asks one question at a time, as a caller of another kind.

@@ -142,7 +142,7 @@ class Program:
         wrote = f" (only {self._show(self._partial, 120)!r}, without a line end)" if self._partial else ""
         return OracleError(
             f"the program {self.name} did not answer within {timeout:g} s{wrote}: does it flush its output after each "
-            "line? If so, give a longer timeout",
+            "line? If so, give a longer timeout"
         )
 
     def _refuse_unasked(self, settle: float, halt: threading.Event) -> None:
@@ -156,20 +156,21 @@ class Program:
         if line is None and not self._partial:
             self._lines.put(None)  # it has ended: that is for whoever asks next
             return
-        raise self._unasked(line or self._partial)
+        raise self.unasked(line or self._partial)
 
     def _refuse_unread(self, line: bytes) -> None:
         """Raise if the program wrote a line although it has not read the question, or cannot."""
         if self._refused.is_set():
             raise self._dead()
         if _waiting(self._process.stdin):
-            raise self._unasked(line)
+            raise self.unasked(line)
 
-    def _unasked(self, line: bytes) -> Surplus:
+    def unasked(self, line: bytes, so: str = "so its answers cannot be told apart:") -> Surplus:
+        """Return the error that says that a line answers no question, and what follows from it."""
         text = self._show(line, 120)
         return Surplus(
-            f"the program {self.name} wrote {text!r} without being asked, so its answers cannot be told apart: "
-            "it must write one line for each query, and nothing else",
+            f"the program {self.name} wrote {text!r} without being asked, {so} it must write one line for each query, "
+            "and nothing else",
             reply=text,
         )
 

@@ -224,14 +224,7 @@ def _forms(value: str) -> set[str]:
 def _coded(data: bytes, code: Callable[[bytes], bytes], bits: int) -> set[str]:
     """Return the letters of a code that `data` alone decides, wherever it begins in what is coded.
 
-    Parameters
-    ----------
-    data : bytes
-        What is coded.
-    code : callable
-        Makes letters of bytes.
-    bits : int
-        How many of them a letter holds: what comes before decides where `data` begins, of this many places.
+    A letter holds this many `bits`: what comes before decides where `data` begins, of as many places.
     """
     found = set()
     for before in range(bits // math.gcd(bits, 8)):

@@ -24,12 +24,10 @@ from mixsense.scales import scale_of
 def _as_queries(queries: Any, n: int) -> Array:
     if is_sparse(queries):
         found = as_sparse(queries)
+    elif is_exact(queries):
+        found = queries
     else:
-        found = (
-            queries
-            if is_exact(queries)
-            else as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
-        )
+        found = as_reals("queries", queries, f"this oracle takes (q, {n}), one row a query")
     if found.ndim != 2 or found.shape[1] != n:
         raise InvalidInput(f"queries have shape {found.shape}; this oracle takes (q, {n}): one row a query")
     return found

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mixsense.arrays import Array
@@ -72,7 +72,8 @@ class Body:
         self._sent: set[int] = set()
         self._whole = self.private = False
         check_plain(template)
-        self._read(template)
+        for text in _texts(template):
+            self._read(text)
         if not self._whole and not self._sent:
             raise InvalidInput(
                 f"the body {one_line(json.dumps(template), 120)} has no place for the query: use {PLACEHOLDERS}"
@@ -106,18 +107,12 @@ class Body:
         filled = self._filled(self._template, numbers, uuid.uuid4().hex if name is None else name)
         return json.dumps(filled, ensure_ascii=False).encode()
 
-    def _read(self, node: Any) -> None:
-        if isinstance(node, dict):
-            for value in node.values():
-                self._read(value)
-        elif isinstance(node, (list, tuple)):
-            for value in node:
-                self._read(value)
-        elif isinstance(node, str) and ENV.search(node):
+    def _read(self, text: str) -> None:
+        if ENV.search(text):
             self.private = True
-            self._secrets.fill(node)  # what is not set is said now
-        elif isinstance(node, str) and node.startswith("$") and not node.startswith("$$") and node != "$id":
-            found = self._entry(node)
+            self._secrets.fill(text)  # what is not set is said now
+        elif text.startswith("$") and not text.startswith("$$") and text != "$id":
+            found = self._entry(text)
             if found is None:
                 self._whole = True
             else:
@@ -263,6 +258,14 @@ class Answer:
         """Return what an object or a list holds, as the end of a message."""
         has = ", ".join(node) if isinstance(node, dict) else f"{len(node)} entries" if isinstance(node, list) else ""
         return f"; it has {self._show(has, 120)}" if has else ""
+
+
+def _texts(node: Any) -> Iterator[str]:
+    """Yield the texts of a body."""
+    if isinstance(node, str):
+        yield node
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, (list, tuple)) else ():
+        yield from _texts(part)
 
 
 def _template(text: str | bytes) -> Any:

@@ -82,9 +82,8 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
         axes.set_yscale("log")
     _move_apart(axes)
     axes.set(xlabel=across, ylabel=Y_LABELS[what])
-    fixed = [
-        f"{name} = {_brief(frame[name].iloc[0])}" for name in IN_TITLE if name not in varied and _is_fixed(frame, name)
-    ]
+    once = [name for name in IN_TITLE if name in frame and name not in varied and frame[name].nunique() == 1]
+    fixed = [f"{name} = {_brief(frame[name].iloc[0])}" for name in once if frame[name].notna().all()]
     failed = int((frame["status"] == "failed").sum())
     told = [", ".join(fixed), f"seeds: {frame['seed'].nunique():,}"]
     told += [f"{failed:,} of {len(frame):,} runs failed"] if failed else []
@@ -92,10 +91,6 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
     if others:
         figure.legend(loc="outside right upper", fontsize=8, ncols=1 + len(axes.containers) // 25)
     return axes
-
-
-def _is_fixed(frame: pd.DataFrame, name: str) -> bool:
-    return name in frame and frame[name].nunique() == 1 and bool(frame[name].notna().all())
 
 
 def _brief(value: Any) -> str:

@@ -1,6 +1,6 @@
 """What a method returns."""
 
 from mixsense.recovery.result import Recovery
-from mixsense.recovery.statuses import PROMISES, STATUSES
+from mixsense.recovery.statuses import PROMISES, STATUSES, with_warnings
 
-__all__ = ["PROMISES", "STATUSES", "Recovery"]
+__all__ = ["PROMISES", "STATUSES", "Recovery", "with_warnings"]

@@ -13,6 +13,8 @@ from mixsense.errors import InvalidInput
 
 ROUNDED = 1e-6
 """Shares may miss the sum of 1 by this much."""
+INTERCEPT = "(intercept)"
+"""What tables call the constant of a model."""
 COLLINEAR = "collinear"
 """Where the diagnostics list columns that depend on each other: their coefficients cannot be told."""
 

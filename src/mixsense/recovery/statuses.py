@@ -1,4 +1,13 @@
-"""How a recovery ended."""
+"""How a recovery ended, and the warnings that it ended with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mixsense.recovery.result import Recovery
 
 STATUSES = {
     "certified": "the promised precision is reached",
@@ -10,3 +19,9 @@ STATUSES = {
 """Every status, with its meaning."""
 PROMISES = "certified", "single"
 """The statuses that promise something."""
+
+
+def with_warnings(r: Recovery, more: Sequence[str], **changes: Any) -> Recovery:
+    """Return a result with more warnings, which come first, and with other changes."""
+    story = {**r.diagnostics, "warnings": [*more, *r.diagnostics.get("warnings", [])]} if more else r.diagnostics
+    return replace(r, diagnostics=story, **changes)

@@ -16,30 +16,19 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The number of the format; a file with another one is refused."""
+STORED = (
+    *("status", "queries", "error_bound", "sigma", "weights", "weights_stderr", "vectors", "stderr", "diagnostics"),
+    *("intercept", "intercept_stderr", "names", "covariance", "interval"),
+)
+"""The fields, in their order in the file."""
+LATER = {"intercept": 1, "intercept_stderr": 1, "weights_stderr": 1, "covariance": 3, "interval": 3}
+"""Arrays that an older file may not have, and how many axes each has."""
 
 
 def as_json(recovery: Recovery) -> str:
     """Return a recovery as JSON text; NaN and infinity as null."""
     try:
-        return json.dumps(
-            {
-                "mixsense": FORMAT,
-                "status": recovery.status,
-                "queries": recovery.queries,
-                "error_bound": _plain(recovery.error_bound),
-                "sigma": _plain(recovery.sigma),
-                "weights": recovery.weights.tolist(),
-                "weights_stderr": _plain(recovery.weights_stderr),
-                "vectors": recovery.vectors.tolist(),
-                "stderr": _plain(recovery.stderr),
-                "diagnostics": _plain(recovery.diagnostics),
-                "intercept": _plain(recovery.intercept),
-                "intercept_stderr": _plain(recovery.intercept_stderr),
-                "names": _plain(recovery.names),
-                "covariance": _plain(recovery.covariance),
-                "interval": _plain(recovery.interval),
-            }
-        )
+        return json.dumps({"mixsense": FORMAT} | {name: _plain(getattr(recovery, name)) for name in STORED})
     except (TypeError, ValueError, RecursionError) as error:
         why = one_line(error, 120)
         raise InvalidInput(f"the diagnostics cannot be stored as JSON ({why}): give plain values") from None
@@ -78,12 +67,8 @@ def fields_of(data: dict[str, Any]) -> dict[str, Any]:
         "weights": _numbers("weights", data["weights"], 1),
         "stderr": _numbers_or_none("stderr", data["stderr"], 2),
         "diagnostics": data["diagnostics"],
-        "intercept": _numbers_or_none("intercept", data.get("intercept"), 1),
-        "intercept_stderr": _numbers_or_none("intercept_stderr", data.get("intercept_stderr"), 1),
         "names": data.get("names"),
-        "weights_stderr": _numbers_or_none("weights_stderr", data.get("weights_stderr"), 1),
-        "covariance": _numbers_or_none("covariance", data.get("covariance"), 3),
-        "interval": _ends(_numbers_or_none("interval", data.get("interval"), 3)),
+        **{name: _numbers_or_none(name, data.get(name), depth) for name, depth in LATER.items()},
     }
 
 
@@ -96,6 +81,8 @@ def _noise(sigma: Any) -> Any:
 def _plain(value: Any) -> Any:
     """Return what JSON has a form for: no NumPy, no tuples, and null for what is not a finite number."""
     if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind == "f" and np.isfinite(value).all():  # as it is: an array may be large
+            return value.tolist()
         value = value.tolist()
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
@@ -135,14 +122,14 @@ def _numbers(name: str, value: Any, depth: int, null: bool = False) -> Any:
 
 
 def _numbers_or_none(name: str, value: Any, depth: int) -> Any:
-    unknown = name.endswith("stderr") or name == "interval"
-    return None if value is None else _numbers(name, value, depth, null=unknown)
+    if value is None:
+        return None
+    found = _numbers(name, value, depth, null=name.endswith("stderr") or name == "interval")
+    return _ends(found) if name == "interval" else found
 
 
 def _ends(value: Any) -> Any:
     """Return intervals whose ends that are not known are infinite again."""
-    if value is None:
-        return None
     found = np.array(value, dtype=np.float64)
     if found.ndim != 3 or found.shape[2] != 2:
         raise ValueError(f"interval has shape {found.shape}")

@@ -16,7 +16,7 @@ from mixsense.arrays import Array
 from mixsense.checks import shown, visible
 from mixsense.errors import InvalidInput
 from mixsense.recovery.digits import DOT, UNKNOWN, Number, in_digits
-from mixsense.recovery.fields import COLLINEAR
+from mixsense.recovery.fields import COLLINEAR, INTERCEPT
 from mixsense.recovery.importance import PRINTED, choose, importance
 from mixsense.recovery.statuses import STATUSES
 
@@ -185,7 +185,7 @@ def _rows(recovery: Recovery, listed: list[int], names: Sequence[str] | None) ->
     rows = [Row(name(j), [number(i, j) for i in range(L)]) for j in listed]
     if recovery.intercept is not None:
         errors = np.full(L, np.nan) if recovery.intercept_stderr is None else recovery.intercept_stderr
-        rows.append(Row("(intercept)", [in_digits(a, e) for a, e in zip(recovery.intercept, errors, strict=True)]))
+        rows.append(Row(INTERCEPT, [in_digits(a, e) for a, e in zip(recovery.intercept, errors, strict=True)]))
     return rows
 
 

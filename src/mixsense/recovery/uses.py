@@ -12,6 +12,7 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import as_float, as_reals, is_unicode, require, visible
 from mixsense.errors import InvalidInput
 from mixsense.frames import as_column, as_groups, in_order
+from mixsense.recovery.fields import INTERCEPT
 from mixsense.scales import law_of
 from mixsense.scales.lapses import Lapses
 from mixsense.scales.scale import Scale, real_terms
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """Probability of intervals, unless another one is asked for."""
-INTERCEPT = "(intercept)"
-"""What tables call the constant of a model."""
 HALF_RANGES = "half_ranges"
 """Where the diagnostics keep half of the range of each feature."""
 MIDDLES = "middles"

@@ -193,11 +193,8 @@ class EM:
             new = joint(G, b, prior, self.mean[a], sweeps=sweeps, sure=self.sure, only=only)
             change = max(change, float(((new.mean - self.mean[a]) ** 2 * np.diag(G)).max()))
             renewed = slice(None) if only is None else only
-            self.mean[a], square[a, renewed], inclusion[a, renewed] = (
-                new.mean,
-                new.square[renewed],
-                new.inclusion[renewed],
-            )
+            self.mean[a] = new.mean
+            square[a, renewed], inclusion[a, renewed] = new.square[renewed], new.inclusion[renewed]
         return change
 
     def _renew_prior(self, square: Array, inclusion: Array, expected_rate: float) -> None:

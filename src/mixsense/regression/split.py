@@ -26,9 +26,8 @@ def split_of_one(data: Data, one: Fit) -> Rival:
     spread = float(np.std(data.values - data.X @ one.beta[0]))
     columns = np.eye(data.X.shape[1])
     starts = [Rival(one.beta[0], 2 * spread * column, np.ones(2) / 2, spread / 2, -math.inf) for column in columns]
-    starts += sorted(seldom_starts(one.beta[0], spread), key=lambda rival: -loglik_of(data, rival))[
-        : tuning.SELDOM_TRIED
-    ]
+    seldom = sorted(seldom_starts(one.beta[0], spread), key=lambda rival: -loglik_of(data, rival))
+    starts += seldom[: tuning.SELDOM_TRIED]
     return max((fit_pair(data, start, start.delta != 0) for start in starts), key=lambda rival: rival.score)
 
 

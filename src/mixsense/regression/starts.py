@@ -151,14 +151,7 @@ def lasso_penalty(n: int, sure: int) -> Array:
 
 
 def lasso_steps(
-    A: Array,
-    y: Array,
-    P: Array,
-    R: Array,
-    B: Array,
-    penalty: Array,
-    curvature: float,
-    steps: int = tuning.LASSO_STEPS,
+    A: Array, y: Array, P: Array, R: Array, B: Array, penalty: Array, curvature: float, steps: int = tuning.LASSO_STEPS
 ) -> Array:
     """Make a few accelerated proximal steps of every weighted lasso."""
     ahead, t, n = B, 1.0, B.shape[2]

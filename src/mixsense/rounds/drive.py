@@ -25,12 +25,7 @@ LARGEST_ROUND = 200_000_000
 """More answers than this in one round do not fit into memory; nobody pays for them either."""
 
 
-def run(
-    method: Method[R],
-    oracle: Oracle,
-    max_queries: int | None = None,
-    progress: ProgressHook | None = None,
-) -> R:
+def run(method: Method[R], oracle: Oracle, max_queries: int | None = None, progress: ProgressHook | None = None) -> R:
     """Drive a method against an oracle, in memory.
 
     Parameters
@@ -178,12 +173,7 @@ def _budget_spent(current: Round, asked: int, max_queries: int) -> Any:
 
 
 def _ask(
-    current: Round,
-    oracle: Oracle,
-    record: Record,
-    asked: int,
-    max_queries: int | None,
-    progress: ProgressHook | None,
+    current: Round, oracle: Oracle, record: Record, asked: int, max_queries: int | None, progress: ProgressHook | None
 ) -> Asked:
     q, parts = current.queries.shape[0], list[Asked]()
     rows = min(-(-q // CALLS_PER_ROUND), rows_at_once(current.queries, oracle))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,21 +24,15 @@ def in_units(method: Method[Recovery], units: Units, scale: Array, shift: Array,
     """
 
     def back(r: Recovery) -> Recovery:
-        stderr = None if r.stderr is None else r.stderr / scale
         story = {**r.diagnostics, "error_bound_of": "the effects of half of each feature's range"}
         story |= {HALF_RANGES: units.half.tolist(), MIDDLES: units.middle.tolist()}
-        interval = None if r.interval is None else r.interval / scale[:, None]
-        sizes = scale if r.intercept is None else np.append(scale, 1.0)
-        covariance = None if r.covariance is None else r.covariance / np.outer(sizes, sizes)
-        return replace(
-            r,
-            vectors=r.vectors / scale,
-            stderr=stderr,
-            interval=interval,
-            covariance=covariance,
-            error_bound=r.error_bound * gain,
-            diagnostics=story,
-        )
+        told: dict[str, Any] = {"vectors": r.vectors / scale, "stderr": None if r.stderr is None else r.stderr / scale}
+        if r.interval is not None:
+            told["interval"] = r.interval / scale[:, None]
+        if r.covariance is not None:
+            sizes = scale if r.intercept is None else np.append(scale, 1.0)
+            told["covariance"] = r.covariance / np.outer(sizes, sizes)
+        return replace(r, **told, error_bound=r.error_bound * gain, diagnostics=story)
 
     def sent(coded: Round) -> Round:
         x = units.allowed(shift + scale * dense(coded.queries))  # against rounding only: the method knows the box

@@ -171,14 +171,15 @@ class Asked:
 
     def moved(self, change: Callable[[Array], Array]) -> Asked:
         """Return the same answers with changed query vectors."""
-        other = Asked.__new__(Asked)
-        other._set(change(self.vectors), self.place, self.answers, self.group)
-        return other
+        return self._with(change(self.vectors), self.answers)
 
     def lowered(self, level: float) -> Asked:
         """Return the same queries with this much less as each answer."""
+        return self._with(self.vectors, self.answers - level)
+
+    def _with(self, vectors: Array, answers: Array) -> Asked:
         other = Asked.__new__(Asked)
-        other._set(self.vectors, self.place, self.answers - level, self.group)
+        other._set(vectors, self.place, answers, self.group)
         return other
 
     def __len__(self) -> int:

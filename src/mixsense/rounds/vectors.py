@@ -95,17 +95,16 @@ def as_sparse(queries: Any) -> Array:
     try:
         if hasattr(queries, "check_format"):  # compressed rows or columns
             queries.check_format(full_check=True)
-        elif any(at.size and not 0 <= at.min() <= at.max() < end for at, end in _coordinates(queries)):
+        elif any(
+            at.size and not 0 <= at.min() <= at.max() < end
+            for at, end in zip(getattr(queries, "coords", ()), queries.shape, strict=False)
+        ):
             why = "an index is out of range"
     except ValueError as error:
         why = one_line(error, 80)
     if why:
         raise InvalidInput(f"sparse queries cannot be used ({why}): give a (q, n) array of finite numbers")
     return csr_array(queries, dtype=np.float64)  # type: ignore[no-any-return]
-
-
-def _coordinates(queries: Any) -> list[tuple[Any, int]]:
-    return list(zip(getattr(queries, "coords", ()), queries.shape, strict=False))
 
 
 def as_rows(queries: Any) -> Array:

@@ -12,7 +12,7 @@ from mixsense.errors import InvalidInput
 from mixsense.studies.records import Question
 from mixsense.studies.storage.people import GROUP_BITS
 from mixsense.studies.study import MOST_AT_ONCE, Study
-from mixsense.studies.tablefile import FileRow, as_number, check_target, kind_of, read_rows, write_table
+from mixsense.studies.tablefile import FileRow, as_number, check_target, read_rows, write_table
 from mixsense.table_files import FilePath
 
 OWN_COLUMNS = ("id", "round", "group", "answer", "surplus")
@@ -31,7 +31,6 @@ def export_answers(study: Study, path: FilePath, force: bool = False) -> int:
     column `group` have one respondent; an empty cell says that nothing is known. A file that is there is replaced only
     if `force` is True.
     """
-    kind_of(path)
     check_target(path, force)
     rows = study.answers()
     columns: dict[str, list[Any]] = {
@@ -53,7 +52,6 @@ def export_open(study: Study, path: FilePath, count: int = MOST_AT_ONCE, force: 
     respondent who answers several, and give the file to `import_answers`. No file is written if all questions are out;
     one that is there is replaced only if `force` is True.
     """
-    kind_of(path)
     check_target(path, force)  # before any question is taken
     questions: list[Question] = study.ask_many(count, patient=True)
     if not questions:

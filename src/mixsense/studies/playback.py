@@ -6,14 +6,13 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 from mixsense.checks import one_line
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, ModelError, StudyError
 from mixsense.methods.begin import begin
 from mixsense.methods.registry import entry_of
 from mixsense.problem import Problem
-from mixsense.recovery import Recovery
+from mixsense.recovery import Recovery, with_warnings
 from mixsense.rounds import Asked, Round, Steps
 from mixsense.studies.storage.storage import Storage
 from mixsense.studies.storage.turns import Turns
@@ -116,7 +115,7 @@ class Playback:
                 raise
             raise StudyError(
                 f"the method failed while it computed what comes next ({type(error).__name__}: "
-                f"{one_line(error, 200)}); no answer is lost: try again when the method, or mixsense, has been mended",
+                f"{one_line(error, 200)}); no answer is lost: try again when the method, or mixsense, has been mended"
             ) from error
 
     def _send(self, asked: Asked) -> None:
@@ -139,8 +138,7 @@ class Playback:
             return result
         # Said of a study that goes on, and this one has ended.
         warning = "the method's status was 'open' although it had ended: nothing is promised"
-        story = {**result.diagnostics, "warnings": [warning, *result.diagnostics.get("warnings", [])]}
-        return replace(result, status="uncertain", diagnostics=story)
+        return with_warnings(result, [warning], status="uncertain")
 
 
 def _check_same(current: Round, stored: Round, any_queries: bool) -> None:

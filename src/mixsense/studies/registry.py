@@ -14,16 +14,8 @@ from mixsense.methods.registry import entry_of, stored_name
 from mixsense.problem import DEFAULTS, Problem
 from mixsense.rounds import Round
 from mixsense.scales import Probability, Rating
+from mixsense.studies import settings
 from mixsense.studies.playback import steps_of
-from mixsense.studies.settings import (
-    as_json,
-    check_titles,
-    checked_lease,
-    checked_name,
-    checked_notes,
-    checked_range,
-    checked_units,
-)
 from mixsense.studies.storage.catalogue import find_study, insert_study, remove_study, study_names
 from mixsense.studies.storage.database import Database
 from mixsense.studies.storage.migrations import upgrade
@@ -57,26 +49,26 @@ def draft_study(
     """Check what a study is to be, up to its first questions: what is wrong costs no answer, and no database."""
     if arguments.get("seed") is None:
         arguments["seed"] = secrets.randbits(63)  # stored, so that every process draws the same queries
-    ends = checked_range(answer_range)
+    ends = settings.checked_range(answer_range)
     takes_scale = entry_of(arguments.get("method", DEFAULTS["method"])).takes_scale
     if ends is not None and "scale" not in arguments and takes_scale:
         arguments["scale"] = Rating(*ends, step=None)  # an answer at an end may stand for more
     problem = Problem.from_dict({"n": n, **arguments})
     if problem.scale is not None:
         ends = _ends(ends, problem.scale)
-    text = as_json({**problem.to_dict(), "method": stored_name(problem.method)})
-    name = checked_name(name)
-    check_titles(problem.names, problem.intercept)
+    text = settings.as_json({**problem.to_dict(), "method": stored_name(problem.method)})
+    name = settings.checked_name(name)
+    settings.check_titles(problem.names, problem.intercept)
     first = steps_of(Problem.from_dict(json.loads(text))).current  # as every process begins it
     if first is None:
         raise InvalidInput("this problem needs no questions: nothing is to be studied")
     asking: dict[str, Any] = {
-        "units": checked_units(_units(units, problem), n),
+        "units": settings.checked_units(_units(units, problem), n),
         "range": ends,
-        "lease": checked_lease(lease),
+        "lease": settings.checked_lease(lease),
     }
     if notes is not None:
-        asking["notes"] = checked_notes(notes)
+        asking["notes"] = settings.checked_notes(notes)
     return Draft(name, problem, text, json.dumps(asking), first)
 
 
@@ -180,7 +172,7 @@ def load_study(url: str | PathLike[str], name: str) -> Study:
     >>> study.close(); folder.cleanup()
     """
     database = _opened(url)
-    return Study(database, checked_name(name))
+    return Study(database, settings.checked_name(name))
 
 
 def list_studies(url: str | PathLike[str]) -> list[str]:
@@ -198,7 +190,7 @@ def delete_study(url: str | PathLike[str], name: str) -> None:
         removed, as the message says.
     """
     database = _opened(url)
-    remove_study(database, find_study(database, checked_name(name)))
+    remove_study(database, find_study(database, settings.checked_name(name)))
 
 
 def _opened(url: str | PathLike[str]) -> Database:

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 
@@ -98,15 +99,15 @@ def run_study(
         with progress_hook(progress) as hook, ThreadPoolExecutor(workers, thread_name_prefix="mixsense") as pool:
             _Dispatcher(study, oracle, pool, workers, batch, hook).work()
     finally:
-        _refuse_doubtful(study, oracle)
+        refuse_doubtful(study, oracle)
     return study.result()
 
 
-def _refuse_doubtful(study: Study, oracle: Oracle) -> None:
-    """End a study for good if what its oracle answered may belong to other questions."""
+def refuse_doubtful(study: Study, oracle: Any, then: str = "begin another one") -> None:
+    """End a study for good if what its oracle answered may belong to other questions: no later run shows it either."""
     doubt = oracle.doubt if isinstance(oracle, Watchful) else None
     if isinstance(doubt, str) and study.progress().total:  # an object of the user's may mean something else by it
-        why = f"{doubt}; the study {study.name!r} cannot go on: mend that, and begin another one"
+        why = f"{doubt}; the study {study.name!r} cannot go on: mend that, and {then}"
         study.distrust(why)
         raise OracleError(why)
 

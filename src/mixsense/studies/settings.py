@@ -11,10 +11,9 @@ import numpy as np
 from mixsense.checks import as_float, shown, visible
 from mixsense.errors import InvalidInput
 from mixsense.problem import EQUAL, Problem
+from mixsense.recovery.fields import INTERCEPT
 from mixsense.rounds import LARGEST_ANSWER
 
-INTERCEPT = "(intercept)"
-"""What the result calls the constant."""
 LONGEST_LEASE = 366 * 86_400.0
 """A question that is waited for longer than a year is never handed out again."""
 

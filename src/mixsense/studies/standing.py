@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from mixsense.checks import visible
 from mixsense.errors import BudgetError, MixsenseError, ModelError, OracleError, StudyError
-from mixsense.recovery import PROMISES, Recovery
+from mixsense.recovery import PROMISES, Recovery, with_warnings
 from mixsense.rounds import TOO_MANY_AT_AN_END
-from mixsense.studies.cautions import UNCONFIRMED, with_warnings
 from mixsense.studies.records import StudyProgress
 from mixsense.studies.storage.reports import Counts
 
 GAVE_UP = {kind.__name__: kind for kind in (ModelError, BudgetError, OracleError)}
 """The errors with which a study ends, by their names."""
+UNCONFIRMED = (
+    "a run of this study goes on, or was ended by force: whether its program wrote a line too many, or its service "
+    "sent a reply too many, which shifts all answers, was not seen; if nothing runs any more, begin another study "
+    "to be sure"
+)
+"""Said of a study with a run that is not confirmed."""
+
+
+SHOWN = ("label", "size", "answered", "out", "total", "surplus", "expired", "groups", "alone")
+"""The counts that are shown as they are."""
 
 
 def standing(
@@ -26,19 +34,11 @@ def standing(
         state=state_of(c),
         status="uncertain" if c.unconfirmed and c.end in PROMISES else c.end,
         round=c.round + 1,
-        label=c.label,
-        size=c.size,
-        answered=c.answered,
-        out=c.out,
         open=_open(c),
-        total=c.total,
         max_queries=max_queries,
         gamma=gamma,
-        surplus=c.surplus,
-        expired=c.expired,
-        groups=c.groups,
-        alone=c.alone,
         warnings=(*([UNCONFIRMED] if c.unconfirmed else []), *_at_the_ends(c, answer_range)),
+        **{name: getattr(c, name) for name in SHOWN},
     )
 
 
@@ -82,7 +82,7 @@ def ended(end: Recovery | MixsenseError, now: StudyProgress) -> Recovery:
     if isinstance(end, MixsenseError):
         raise end
     status = "uncertain" if now.status == "uncertain" else end.status
-    return replace(end, status=status, diagnostics=with_warnings(end, now.warnings))
+    return with_warnings(end, now.warnings, status=status)
 
 
 def unfinished(best: Recovery | None, now: StudyProgress) -> Recovery:
@@ -90,5 +90,4 @@ def unfinished(best: Recovery | None, now: StudyProgress) -> Recovery:
     where = f"round {now.round} ({now.label}) has {now.answered:,} of {now.size:,} answers"
     if best is None:
         raise StudyError(f"there is no estimate yet: {where}; go on asking", answered=now.answered, needed=now.size)
-    missing = f"the study goes on: {where}"
-    return replace(best, status="open", diagnostics=with_warnings(best, [missing, *now.warnings]))
+    return with_warnings(best, [f"the study goes on: {where}", *now.warnings], status="open")

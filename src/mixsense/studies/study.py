@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from mixsense.studies.storage.reports import Reports
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.storage import Storage, Told
 from mixsense.studies.storage.turns import Turns
+from mixsense.studies.storage.turns import minutes as _minutes
 
 MOST_AT_ONCE = 10_000
 """The most questions that may be taken at once."""
@@ -314,7 +314,3 @@ class Study:
             if group is None:  # the study has ended
                 return 0
         return self._questions.release(checked_group(group))
-
-
-def _minutes() -> float:
-    return time.time() / 60

@@ -57,6 +57,7 @@ def kind_of(path: FilePath) -> str:
 
 def check_target(path: FilePath, force: bool) -> None:
     """Say at once what would keep a file from being written; a file that is there is replaced only by `force`."""
+    kind_of(path)
     there = os.path.lexists(path)
     if there and not force and not os.path.isdir(path):
         raise InvalidInput(

@@ -85,11 +85,9 @@ def sweep(
         # All settings with the first seed, then the next: what is there after half of the time is a smaller sweep.
         todo = sorted((cell for cell in grid.cells if cell not in done), key=lambda cell: cell.seed)
         reused = len(grid.cells) - len(todo)
-        with contextlib.ExitStack() as stack:
-            bar = Count("cells", len(grid.cells), reused, f"{reused:,} reused") if progress else None
-            if bar is not None:
-                stack.enter_context(bar)
-            for cell, result in stack.enter_context(contextlib.closing(results(todo))):
+        count = Count("cells", len(grid.cells), reused, f"{reused:,} reused") if progress else contextlib.nullcontext()
+        with count as bar, contextlib.closing(results(todo)) as finished:
+            for cell, result in finished:
                 store.put(cell, result)
                 if bar is not None:
                     bar.advance()

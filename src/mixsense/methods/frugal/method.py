@@ -24,14 +24,7 @@ from mixsense.methods.frugal.model_checks import doubtful, surely_failed, surpri
 from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
-from mixsense.methods.frugal.sizes import (
-    enough_of,
-    first_batch,
-    growth,
-    largest_useful_bound,
-    next_size,
-    start_size,
-)
+from mixsense.methods.frugal.sizes import enough_of, first_batch, growth, largest_useful_bound, next_size, start_size
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.renewal import renew

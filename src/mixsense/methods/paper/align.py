@@ -124,12 +124,7 @@ def choose_pivot(means: Estimates, accuracy: Accuracy, among: int | None = None)
 
 
 def align_all(
-    X: Array,
-    means: Estimates,
-    accuracy: Accuracy,
-    pivot: int,
-    candidates: int | None = None,
-    best: Best = None,
+    X: Array, means: Estimates, accuracy: Accuracy, pivot: int, candidates: int | None = None, best: Best = None
 ) -> Method[Alignment]:
     """Algorithm 7: align the means of all queries with the pivot's.
 

@@ -92,12 +92,7 @@ def _decoded(decoder: Decoder, A: Array, b: Array, radius: float) -> Array:
 
 
 def decode(
-    X: Array,
-    u: Array,
-    stderr: Array,
-    constants: Constants,
-    printed_radius: float,
-    decoder: Decoder = basis_pursuit,
+    X: Array, u: Array, stderr: Array, constants: Constants, printed_radius: float, decoder: Decoder = basis_pursuit
 ) -> Array:
     """Min ‖z‖₁ s.t. ‖A z − u/√m‖₂ ≤ radius, for each row of u, with A = X/√m; or what another decoder makes of these.
 

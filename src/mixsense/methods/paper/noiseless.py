@@ -160,7 +160,7 @@ def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Meth
                 raise ModelError(
                     f"the answer {z:g} to a {label[:-1]} query is not a {label[:-1]} of the values {values[i]} and "
                     f"{values[pivot]} seen before: the answers are noisy or not linear in x, or there are more than "
-                    f"{L} models; use method='frugal' if they are noisy",
+                    f"{L} models; use method='frugal' if they are noisy"
                 )
     place = np.argsort(orders, axis=1)[possible.argmax(axis=1)]  # (m, L)
     return np.take_along_axis(values, place, axis=1).T, possible.sum(axis=1) == 1

@@ -67,9 +67,8 @@ def single(
     if sigma is None:
         sigma, sigma2_error = yield from measure_sigma(problem.n, c.noise_samples)
         if sigma == 0:
-            return (
-                yield from noiseless(replace(problem, sigma=0.0, models=options.models), rng, m, c, options.decoder)
-            )
+            exactly = replace(problem, sigma=0.0, models=options.models)
+            return (yield from noiseless(exactly, rng, m, c, options.decoder))
     several = max(options.models, 2)  # one is measured as if there were two, to see that there are not
     accuracy = Accuracy(sigma, problem.gamma or sigma, math.log(m / problem.eta), c, options.batch, several)
 
@@ -110,9 +109,8 @@ def fit_one(
         else:
             u[index], stderr[index] = y.mean(axis=1), y.std(axis=1, ddof=1) / math.sqrt(y.shape[1])
     vector = decode(X, u[None], stderr, c, accuracy.gamma, decoder)[0]
-    bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c) + gap.high * farthest(
-        accuracy.models
-    )
+    bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c)
+    bound += gap.high * farthest(accuracy.models)
     warnings = list(warnings or [])
     if status == "single" and problem.gamma is not None and problem.gamma <= accuracy.single_fraction * gap.low:
         status = "uncertain"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.oracles.preflight.tuning import MOST_STEPS
+from mixsense.oracles.preflight import tuning
 from mixsense.rounds import TOO_MANY_AT_AN_END
 from mixsense.scales.scale import Scale
 
@@ -82,7 +82,7 @@ def _probable(answers: Array) -> bool:
 
 
 def _on_steps(answers: Array) -> bool:
-    return bool((answers == np.round(answers)).all()) and len(np.unique(answers)) <= MOST_STEPS
+    return bool((answers == np.round(answers)).all()) and len(np.unique(answers)) <= tuning.MOST_STEPS
 
 
 def _rated(answers: Array) -> str:

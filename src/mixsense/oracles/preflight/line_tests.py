@@ -8,16 +8,7 @@ import math
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.oracles.preflight.tuning import (
-    BENDS,
-    FIRST_LINES,
-    MORE_PERMUTATIONS,
-    PERMUTATIONS,
-    REFITS,
-    SIGNIFICANCE,
-    STEPS,
-    STOPS,
-)
+from mixsense.oracles.preflight import tuning
 
 
 def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, float]:
@@ -38,16 +29,17 @@ def bend_test(lines: Array, scale: float, blur: float) -> tuple[float, float, fl
     freedom = (lines.shape[1] - 1) * len(lines) / 2
     square = (lines - (lines.min() + lines.max()) / 2) ** 2
     square_error = 4 * blur * float(np.mean(square))
-    mean, variance = tested(lines, BENDS[0], blur)
+    mean, variance = tested(lines, tuning.BENDS[0], blur)
     side = together(mean, variance)
     p_values = (
         fisher(mean, variance),
-        fisher(*tested(lines, BENDS[1], blur)),
-        fisher(*tested(square, BENDS[1], square_error)),
+        fisher(*tested(lines, tuning.BENDS[1], blur)),
+        fisher(*tested(square, tuning.BENDS[1], square_error)),
         2 * min(side, 1 - side),
-        together(*tested(square, BENDS[0], square_error)),  # the parabola is open above, unless something clips
+        together(*tested(square, tuning.BENDS[0], square_error)),  # the parabola is open above, unless something clips
     )
-    seen = special.stdtrit(freedom, 1 - SIGNIFICANCE / (2 * len(p_values))) * math.sqrt(variance.sum()) / len(mean)
+    quantile = special.stdtrit(freedom, 1 - tuning.SIGNIFICANCE / (2 * len(p_values)))
+    seen = quantile * math.sqrt(variance.sum()) / len(mean)
     # The middle of a parabola with second difference C over these stops is 9/16 C off its chord: take C / 2.
     return min(1.0, len(p_values) * min(p_values)), float(np.abs(mean).max() / 2 / scale), float(seen / 2 / scale)
 
@@ -79,31 +71,28 @@ def _about_values(y: Array, count: int) -> float:
 
 def _about_lines(y: Array, count: int) -> float:
     """Return the square error of y (passes, stops) about the best straight lines, each answer with the nearest."""
-    t = np.broadcast_to(STOPS, y.shape).ravel()
+    t = np.broadcast_to(tuning.STOPS, y.shape).ravel()
     i, j = np.nonzero(t[:, None] < t)  # a line through each pair of answers
     slope = (y.ravel()[j] - y.ravel()[i]) / (t[j] - t[i])
     error = (y.ravel() - y.ravel()[i, None] - slope[:, None] * (t - t[i, None])) ** 2  # (pairs, answers)
     near = np.sort(error, axis=1)[:, : y.size // 3].sum(axis=1)
-    first = np.argsort(near)[:FIRST_LINES]  # one of the lines has many answers beside it; the others may have few
+    # One of the lines has many answers beside it; the others may have few.
+    first = np.argsort(near)[: tuning.FIRST_LINES]
     cost = np.array([np.minimum(error[a], error).sum(axis=1) for a in first])
     a, b = np.unravel_index(int(cost.argmin()), cost.shape)
     chosen = [int(first[a]), int(b)]
     while len(chosen) < count:
         chosen.append(int(np.minimum(error[chosen].min(axis=0), error).sum(axis=1).argmin()))
     errors, best = error[chosen], float(error[chosen].min(axis=0).sum())
-    for _ in range(REFITS):
+    for _ in range(tuning.REFITS):
         own = errors.argmin(axis=0)
         parts = [own == line for line in range(count)]
-        if not all(_spans(t[part]) for part in parts):
+        if not all(len(np.unique(t[part])) > 1 for part in parts):
             break
         fits = [np.polynomial.Polynomial.fit(t[part], y.ravel()[part], 1) for part in parts]
         errors = np.stack([(y.ravel() - fit(t)) ** 2 for fit in fits])
         best = min(best, float(errors.min(axis=0).sum()))
     return best
-
-
-def _spans(t: Array) -> bool:
-    return len(np.unique(t)) > 1
 
 
 def off_line(first: float, beside: Array, tolerance: float) -> int:
@@ -133,9 +122,9 @@ def unequal_spreads(groups: Array, rng: np.random.Generator) -> float:
         found: Array = np.abs(rest).mean(axis=-1).var(axis=-1)
         return found
 
-    copies = np.broadcast_to(rest.ravel(), (PERMUTATIONS, rest.size))
-    shuffled = rng.permuted(copies, axis=1).reshape(PERMUTATIONS, *rest.shape)
-    return float((1 + np.sum(unequal(shuffled) >= unequal(rest) * (1 - 1e-9))) / (PERMUTATIONS + 1))
+    copies = np.broadcast_to(rest.ravel(), (tuning.PERMUTATIONS, rest.size))
+    shuffled = rng.permuted(copies, axis=1).reshape(tuning.PERMUTATIONS, *rest.shape)
+    return float((1 + np.sum(unequal(shuffled) >= unequal(rest) * (1 - 1e-9))) / (tuning.PERMUTATIONS + 1))
 
 
 def alike_by_caller(answers: Array, rng: np.random.Generator) -> float:
@@ -148,18 +137,18 @@ def alike_by_caller(answers: Array, rng: np.random.Generator) -> float:
         found: Array = y.var(axis=-1).mean(axis=-1)  # of each caller; then over the callers
         return found
 
-    seen, mixed = 0.0, np.zeros(MORE_PERMUTATIONS)
+    seen, mixed = 0.0, np.zeros(tuning.MORE_PERMUTATIONS)
     for y in answers:
-        copies = np.broadcast_to(y.ravel(), (MORE_PERMUTATIONS, y.size))
-        shuffled = rng.permuted(copies, axis=1).reshape(MORE_PERMUTATIONS, *y.shape)
+        copies = np.broadcast_to(y.ravel(), (tuning.MORE_PERMUTATIONS, y.size))
+        shuffled = rng.permuted(copies, axis=1).reshape(tuning.MORE_PERMUTATIONS, *y.shape)
         whole = float(y.var()) + 1e-300  # each place counts for as much
         seen, mixed = seen + float(within(y)) / whole, mixed + within(shuffled) / whole
-    return float((1 + np.sum(mixed <= seen * (1 + 1e-9))) / (MORE_PERMUTATIONS + 1))
+    return float((1 + np.sum(mixed <= seen * (1 + 1e-9))) / (tuning.MORE_PERMUTATIONS + 1))
 
 
 def decimal_step(y: Array) -> float:
     """Return the step of rounded answers, such as 1 or 0.01; 0 if they are not rounded."""
-    for step in STEPS:
+    for step in tuning.STEPS:
         if np.all(np.abs(y / step - np.round(y / step)) < 1e-6):
             return step
     return 0.0

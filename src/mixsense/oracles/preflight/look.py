@@ -18,36 +18,9 @@ from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.kinds import features_of
 from mixsense.features.units import Units
 from mixsense.oracles.abilities import Callers
+from mixsense.oracles.preflight import line_tests, tuning
 from mixsense.oracles.preflight.answer_scales import OnTheLine, looks_like, on_the_line, straighten
-from mixsense.oracles.preflight.line_tests import (
-    alike_by_caller,
-    bend_test,
-    decimal_step,
-    misfit,
-    off_line,
-    unequal_levels,
-    unequal_spreads,
-)
 from mixsense.oracles.preflight.report import NOTE, OK, PROBLEM, Preflight, Verdict
-from mixsense.oracles.preflight.tuning import (
-    AUTO_BLOCK,
-    CALLERS,
-    DEFAULT_RANGE,
-    DEPENDENCE,
-    FLAT,
-    INNER,
-    JITTER,
-    JUMP,
-    LINES,
-    LOOKS,
-    MISFIT,
-    PASSES,
-    PLACES,
-    REPEATS,
-    SIGNIFICANCE,
-    STOPS,
-    VISITS,
-)
 from mixsense.problem import AUTO
 from mixsense.rounds import TOO_MANY_AT_AN_END, Oracle, checked_answers
 from mixsense.scales import scale_of
@@ -56,8 +29,8 @@ from mixsense.scales.scale import Scale
 
 def cost(oracle: Oracle) -> int:
     """Return the most answers that a preflight of this oracle takes."""
-    callers = PLACES * CALLERS * LOOKS if isinstance(oracle, Callers) else 0
-    return 1 + 6 * REPEATS + len(STOPS) * LINES * PASSES + callers * VISITS
+    callers = tuning.PLACES * tuning.CALLERS * tuning.LOOKS if isinstance(oracle, Callers) else 0
+    return 1 + 6 * tuning.REPEATS + len(tuning.STOPS) * tuning.LINES * tuning.PASSES + callers * tuning.VISITS
 
 
 def preflight(
@@ -117,7 +90,8 @@ def preflight(
     ([], 281)
     """
     n = as_int("n", n, 1, "the length of a query")
-    units = Units.of(n, features_of(features), [(-DEFAULT_RANGE, DEFAULT_RANGE)] * n if box is None else box)
+    usual = -tuning.DEFAULT_RANGE, tuning.DEFAULT_RANGE
+    units = Units.of(n, features_of(features), [usual] * n if box is None else box)
     block = AUTO if block == AUTO else as_int("block", block, 1, "how many consecutive queries one caller is asked")
     look = _Look(oracle, units, generator(seed), block, scale_of(scale))
     try:
@@ -131,12 +105,7 @@ class _Look:
     """The checks, in their order; each leaves its verdict."""
 
     def __init__(
-        self,
-        oracle: Oracle,
-        units: Units,
-        rng: np.random.Generator,
-        block: int | Literal["auto"],
-        scale: Scale | None,
+        self, oracle: Oracle, units: Units, rng: np.random.Generator, block: int | Literal["auto"], scale: Scale | None
     ) -> None:
         self.oracle, self.units, self.rng, self.block, self.scale = oracle, units, rng, block, scale
         self.n = len(units.features)
@@ -160,7 +129,7 @@ class _Look:
         return answers
 
     def corners(self, count: int) -> Array:
-        found: Array = np.where(self.real, 1 - 2 * JITTER, 1.0) * self.rng.choice([-1.0, 1.0], (count, self.n))
+        found: Array = np.where(self.real, 1 - 2 * tuning.JITTER, 1.0) * self.rng.choice([-1.0, 1.0], (count, self.n))
         return found
 
     def run(self) -> None:
@@ -170,8 +139,8 @@ class _Look:
         lines = self.lines()  # (lines, passes, stops)
         every = np.concatenate([again, beside, lines.ravel()])
         scale = float(np.ptp(every))
-        quantum = decimal_step(every)
-        random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > JUMP * scale
+        quantum = line_tests.decimal_step(every)
+        random = self.noise(again, beside, scale, quantum) or np.ptp(lines, axis=1).max() > tuning.JUMP * scale
         seen = on_the_line(lines, self.scale, quantum)
         constant, spread_p = self.constant(seen.values)
         if not constant:
@@ -184,21 +153,23 @@ class _Look:
 
     def beside(self) -> tuple[Array, Array]:
         """Ask one query again and again, then queries on a tiny line beside it."""
-        z = self.rng.uniform(-INNER, INNER, self.n)
-        step = JITTER * self.rng.choice([-1.0, 1.0], self.n) * self.real
+        z = self.rng.uniform(-tuning.INNER, tuning.INNER, self.n)
+        step = tuning.JITTER * self.rng.choice([-1.0, 1.0], self.n) * self.real
         again, beside = np.empty(0), np.empty(0)
         for stage in (1, 2):  # once more, and longer, if the first look leaves it open
-            t = len(beside) + 1.0 + np.arange(stage * REPEATS)
+            t = len(beside) + 1.0 + np.arange(stage * tuning.REPEATS)
             again = np.append(again, self.ask(z[None], len(t))[0])
-            beside = np.append(beside, self.ask(z + t[:, None] / (3 * REPEATS) * step)[:, 0])
-            if np.ptp(again) or not off_line(again[0], beside, 0.0):
+            beside = np.append(beside, self.ask(z + t[:, None] / (3 * tuning.REPEATS) * step)[:, 0])
+            if np.ptp(again) or not line_tests.off_line(again[0], beside, 0.0):
                 break
         return again, beside
 
     def noise(self, again: Array, beside: Array, scale: float, quantum: float) -> bool:
         """Say whether repeats differ; returns whether anything is random at all."""
-        values, off = len(np.unique(again)), off_line(again[0], beside, max(FLAT * scale, 2 * quantum))
+        values = len(np.unique(again))
+        off = line_tests.off_line(again[0], beside, max(tuning.FLAT * scale, 2 * quantum))
         same = f"{len(again)} times the same query, always {again[0]:g}"
+        chance = math.comb(len(beside), off) / math.comb(2 * len(beside), off)  # that none of them is in `again`
         if values > 1:
             exact = "two exact values: routed at random, without noise"
             self.say("noise", OK, exact if values == 2 else "the answers to one query differ")
@@ -206,9 +177,7 @@ class _Look:
         elif not off:
             self.say("noise", NOTE, f"the answers are exact: {same}")
             self.say("cached", NOTE, "cannot be seen: without noise a stored answer looks like a new one")
-        elif (
-            math.comb(len(beside), off) / math.comb(2 * len(beside), off) < SIGNIFICANCE
-        ):  # chance that none is in `again`
+        elif chance < tuning.SIGNIFICANCE:
             self.say("noise", NOTE, f"{same}; queries beside it are answered differently")
             self.say("cached", PROBLEM, "a repeated query gets its stored answer, so repeats tell nothing")
         else:
@@ -218,34 +187,32 @@ class _Look:
 
     def lines(self) -> Array:
         """Ask points on lines, in mixed order, the lines moved slightly at each pass; (lines, passes, stops)."""
-        a, b = self.corners(LINES), self.corners(LINES)
+        a, b = self.corners(tuning.LINES), self.corners(tuning.LINES)
         b[::2] = 0.0  # an odd function, such as a clipped one, bends between the centre and a corner
         b[:, ~self.real] = a[:, ~self.real]
-        move = JITTER * self.rng.uniform(-1, 1, (2, LINES, PASSES, self.n)) * self.real
+        move = tuning.JITTER * self.rng.uniform(-1, 1, (2, tuning.LINES, tuning.PASSES, self.n)) * self.real
         left, right = a[:, None] + move[0], b[:, None] + move[1]
-        Z = np.stack([(1 - t) * left + t * right for t in STOPS], axis=2).reshape(-1, self.n)
+        Z = np.stack([(1 - t) * left + t * right for t in tuning.STOPS], axis=2).reshape(-1, self.n)
         order = self.rng.permutation(len(Z))  # a drift of the endpoint must not look like a bend
         y = np.empty(len(Z))
         y[order] = self.ask(Z[order])[:, 0]
-        found = y.reshape(LINES, PASSES, len(STOPS))
-        line, stop = np.divmod(np.argsort(-found.var(axis=1), axis=None)[:PLACES], len(STOPS))
-        self.widest = (1 - STOPS[stop, None]) * a[line] + STOPS[stop, None] * b[line]
+        found = y.reshape(tuning.LINES, tuning.PASSES, len(tuning.STOPS))
+        line, stop = np.divmod(np.argsort(-found.var(axis=1), axis=None)[: tuning.PLACES], len(tuning.STOPS))
+        self.widest = (1 - tuning.STOPS[stop, None]) * a[line] + tuning.STOPS[stop, None] * b[line]
         return found
 
     def constant(self, lines: Array) -> tuple[bool, float]:
         """Say whether anything depends on the query; returns that and the p-value of equal spreads."""
-        groups = lines.transpose(0, 2, 1).reshape(-1, PASSES)  # one row for each place
+        groups = lines.transpose(0, 2, 1).reshape(-1, tuning.PASSES)  # one row for each place
         if np.ptp(lines) == 0:
-            text = f"the answer is {lines.flat[0]:g} everywhere: it does not depend on the inputs"
-            self.say("constant", PROBLEM, text)
+            what = f"the answer is {lines.flat[0]:g} everywhere"
+            self.say("constant", PROBLEM, f"{what}: it does not depend on the inputs")
             return True, 1.0
-        level_p = unequal_levels(groups)
-        spread_p = unequal_spreads(groups, self.rng)
-        if 2 * min(level_p, spread_p) > DEPENDENCE:
-            text = (
-                f"the answers at {len(groups)} places of the box do not differ beyond their noise (p = {level_p:.2g})"
-            )
-            self.say("constant", PROBLEM, f"{text}: no dependence on the inputs is seen")
+        level_p = line_tests.unequal_levels(groups)
+        spread_p = line_tests.unequal_spreads(groups, self.rng)
+        if 2 * min(level_p, spread_p) > tuning.DEPENDENCE:
+            what = f"the answers at {len(groups)} places of the box do not differ beyond their noise"
+            self.say("constant", PROBLEM, f"{what} (p = {level_p:.2g}): no dependence on the inputs is seen")
             return True, spread_p
         self.say("constant", OK, "the answers depend on the inputs")
         return False, spread_p
@@ -254,8 +221,8 @@ class _Look:
         if not self.real.any():
             return self.say("linear", NOTE, "not tested: there are whole numbers only")
         scale, advice = float(np.ptp(seen.values)), straighten(lines)
-        blur = seen.blur + (FLAT * scale) ** 2  # errors that no repetition takes away
-        p, bend, least = bend_test(seen.values, scale, blur)
+        blur = seen.blur + (tuning.FLAT * scale) ** 2  # errors that no repetition takes away
+        p, bend, least = line_tests.bend_test(seen.values, scale, blur)
         ends = max(float(np.mean(lines == edge)) for edge in (lines.min(), lines.max()))
         fine = not seen.blur and self.scale is None and bool(self.real.all())  # whole numbers are alike along a line
         if seen.cut:
@@ -264,10 +231,10 @@ class _Look:
             edge = lines.max() if np.mean(lines == lines.max()) == ends else lines.min()
             text = f"{ends:.0%} of the answers are exactly {edge:g}: the endpoint clips there, {advice}"
             self.say("linear", PROBLEM, text)
-        elif misfit(seen.values, blur) > MISFIT:
+        elif line_tests.misfit(seen.values, blur) > tuning.MISFIT:
             text = "the answers along lines through the box do not lie on straight ones"
             self.say("linear", PROBLEM, f"not linear models: {text}: {advice}")
-        elif p < SIGNIFICANCE:
+        elif p < tuning.SIGNIFICANCE:
             text = f"lines through the box bend by {bend:.0%} of the range of the answers (p = {p:.1g})"
             self.say("linear", PROBLEM, f"not linear: {text}: {advice}")
         else:
@@ -275,7 +242,7 @@ class _Look:
             self.say("linear", OK, text + ("" if self.scale is not None else looks_like(lines)))
 
     def models(self, spread_p: float, random: bool) -> None:
-        if random and spread_p < SIGNIFICANCE:
+        if random and spread_p < tuning.SIGNIFICANCE:
             self.say("models", OK, "the spread of the answers depends on the inputs: there is more than one model")
             return
         what = "a second model is not seen" if random else "one model is seen"
@@ -285,10 +252,10 @@ class _Look:
     def sticky(self, oracle: Callers) -> None:
         """Ask callers who keep connection, cookies and id: each may always be sent to one model."""
         seen = self.alike(oracle)
-        blocks = f"block={AUTO_BLOCK} (--block auto) keeps a caller for several questions, which tells more"
+        blocks = f"block={tuning.AUTO_BLOCK} (--block auto) keeps a caller for several questions, which tells more"
         one = "one caller always gets one model, by its connection, cookie or id"
         if seen and self.block != 1:
-            self.block = AUTO_BLOCK if self.block == AUTO else self.block
+            self.block = tuning.AUTO_BLOCK if self.block == AUTO else self.block
             self.say("sticky", OK, f"one caller always gets one model: each is asked {self.block} questions")
         elif seen and oracle.fresh:
             self.say("sticky", NOTE, f"{one}; every question has new ones, so it is routed separately; {blocks}")
@@ -305,13 +272,14 @@ class _Look:
 
     def alike(self, oracle: Callers) -> bool:
         """Return whether the answers of one caller are more alike than those of several, where models differ most."""
-        answers = np.empty((PLACES, LOOKS * CALLERS, VISITS))
-        for caller in range(LOOKS * CALLERS):
+        answers = np.empty((tuning.PLACES, tuning.LOOKS * tuning.CALLERS, tuning.VISITS))
+        for caller in range(tuning.LOOKS * tuning.CALLERS):
             for place, z in enumerate(self.widest):
-                Z = z + JITTER * self.rng.uniform(-1, 1, (VISITS, self.n)) * self.real
+                Z = z + tuning.JITTER * self.rng.uniform(-1, 1, (tuning.VISITS, self.n)) * self.real
                 with oracle.caller(fresh=False, cookies=True) as one:
                     answers[place, caller] = self.ask(Z, 1, one)[:, 0]
             so_far = answers[:, : caller + 1]
-            if (caller + 1) % CALLERS == 0 and alike_by_caller(so_far, self.rng) < SIGNIFICANCE / LOOKS:
+            due = (caller + 1) % tuning.CALLERS == 0
+            if due and line_tests.alike_by_caller(so_far, self.rng) < tuning.SIGNIFICANCE / tuning.LOOKS:
                 return True
         return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import selectors
+import socket
 import ssl
 import threading
 import time
@@ -11,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mixsense.oracles.retrying import Halted
-from mixsense.oracles.transport.dial import Broken, Late, Until, acknowledge, connected
+from mixsense.oracles.transport.dial import Broken, Late, Until, connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +151,10 @@ class Connection:
 
     def acknowledge(self) -> None:
         """Tell the service that its last packet is here: it may wait for that before it sends the next one."""
-        acknowledge(self._socket)
+        number = getattr(socket, "TCP_QUICKACK", None)
+        if number is not None:
+            with contextlib.suppress(OSError):
+                self._socket.setsockopt(socket.IPPROTO_TCP, number, 1)
 
     def last_words(self) -> None:
         """Close a connection that owes a reply; raise `Unasked` if more than that reply is here."""

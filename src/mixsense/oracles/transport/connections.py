@@ -235,7 +235,9 @@ class Connections:
         connection: Connection | None = None
         try:
             connection = self._connection(target, until)
-            head, content, framed = connection.exchange(path, [(b"Host", _netloc(target)), *lines], content, until)
+            head, content, framed = connection.exchange(
+                path, [(b"Host", target.netloc.encode()), *lines], content, until
+            )
             self._keep(target.origin, connection)
         except Late:
             failure = Transient("no answer in time", target)
@@ -291,7 +293,3 @@ _COOKIE = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+=[!-+\--:<-~]*")
 def _patience(connection: Connection) -> float:
     """Return the seconds within which a reply that is under way comes."""
     return max(LAST_WAIT, 3 * connection.round_trip, LAST_SHARE * connection.slowest)
-
-
-def _netloc(target: Target) -> bytes:
-    return target.base.partition("://")[2].encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
 import socket
@@ -41,14 +40,6 @@ class Until:
         if left <= 0:
             raise Late
         return min(left, GLANCE)
-
-
-def acknowledge(found: socket.socket) -> None:
-    """Tell the other side that its last packet is here: it may wait for that before it sends the next one."""
-    number = getattr(socket, "TCP_QUICKACK", None)
-    if number is not None:
-        with contextlib.suppress(OSError):
-            found.setsockopt(socket.IPPROTO_TCP, number, 1)
 
 
 def connected(host: str, port: int, until: Until) -> socket.socket:

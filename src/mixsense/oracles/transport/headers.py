@@ -84,8 +84,5 @@ class Headers:
 
 def _shown(name: object) -> str:
     """Return a header's name for a message: what is no name may be a key at the wrong place."""
-    return (
-        repr(name)
-        if isinstance(name, str) and len(name) < 40 and not looks_random(name)
-        else "whose name is not a name"
-    )
+    harmless = isinstance(name, str) and len(name) < 40 and not looks_random(name)
+    return repr(name) if harmless else "whose name is not a name"

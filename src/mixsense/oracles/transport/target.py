@@ -67,10 +67,15 @@ class Target:
         return self.scheme, self.host, self.port
 
     @property
+    def netloc(self) -> str:
+        """Host and port as text."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
     def base(self) -> str:
         """Scheme, host and port as text."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}" + ("" if self.port == PORTS[self.scheme] else f":{self.port}")
+        return f"{self.scheme}://{self.netloc}"
 
     @property
     def line(self) -> str:

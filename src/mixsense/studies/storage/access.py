@@ -10,7 +10,7 @@ from typing import Any
 from mixsense.checks import one_line
 from mixsense.errors import MixsenseError, StudyError
 from mixsense.studies.storage.database import Database
-from mixsense.studies.storage.tables import of_study, sa, studies
+from mixsense.studies.storage.tables import answers, of_study, sa, studies
 
 MISSHAPEN = (
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError),
@@ -107,6 +107,23 @@ class Access:
     def of(self, table: sa.Table, *conditions: Any) -> sa.Select[Any]:
         """Return the statement that selects the rows of this study."""
         return of_study(self.study, table, *conditions)
+
+
+class OfStudy:
+    """A part of what one study stores: the shorthands of all of them."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._study = access.study
+        self._of = access.of
+
+    def _any(self, connection: sa.Connection, table: sa.Table, *conditions: Any) -> bool:
+        """Return whether the study has such a row."""
+        return connection.execute(self._of(table, *conditions)).first() is not None
+
+    def _used(self, *conditions: Any) -> tuple[Any, ...]:
+        """Return the conditions of an answer that counts."""
+        return answers.c.study == self._study, sa.not_(answers.c.surplus), *conditions
 
 
 def as_numbers(stored: Iterable[Any]) -> list[int]:

@@ -63,7 +63,9 @@ class Database:
             self._pid = os.getpid()
         try:
             with self._engine.connect() as plain:
-                connection = plain.execution_options(mixsense_writes=writes, **self._isolation(writes))
+                # One look at everything for whoever reads; SQLite gives no other.
+                isolation = {} if writes or self.sqlite else {"isolation_level": "REPEATABLE READ"}
+                connection = plain.execution_options(mixsense_writes=writes, **isolation)
                 with connection.begin() as transaction:
                     yield connection
                     if writes:
@@ -75,10 +77,6 @@ class Database:
             raise failure  # here, where it does not drag along the driver's error, which knows the password
         finally:
             failure.__context__ = None  # the block of the transaction is still handling its own, which knows the row
-
-    def _isolation(self, writes: bool) -> dict[str, str]:
-        """One look at everything for who reads; SQLite gives no other."""
-        return {} if writes or self.sqlite else {"isolation_level": "REPEATABLE READ"}
 
     def _commit(self, transaction: sa.Transaction, connection: sa.Connection) -> None:
         raw: Any = connection.connection.driver_connection

@@ -15,115 +15,97 @@ VERSION = 2
 """What mixsense_schema says. mixsense 0.2.0 counts versions and refuses all but 1; since then changes have names."""
 
 
-def _answers_have_groups(connection: sa.Connection) -> None:
-    connection.execute(sa.text("ALTER TABLE mixsense_answers ADD COLUMN answer_group BIGINT"))
+Change = Callable[[sa.Connection], None]
 
 
-def _rounds_have_blocks(connection: sa.Connection) -> None:
-    connection.execute(sa.text("ALTER TABLE mixsense_rounds ADD COLUMN block BIGINT DEFAULT 1 NOT NULL"))
-    connection.execute(sa.text("ALTER TABLE mixsense_rounds ADD COLUMN least BIGINT"))
+def _statements(*texts: str) -> Change:
+    """Return the change that these statements make."""
+
+    def change(connection: sa.Connection) -> None:
+        for text in texts:
+            connection.execute(sa.text(text))
+
+    return change
 
 
-def _written_again(connection: sa.Connection, table: str, columns: str, more: str = "") -> None:
-    """Write all rows of a table again, in another order than that in which they came."""
-    if connection.dialect.name == "sqlite":  # a new table without the hidden row numbers
-        connection.execute(sa.text(f"ALTER TABLE {table} RENAME TO mixsense_old"))
-        connection.execute(sa.text(f"CREATE TABLE {table} ({columns}) WITHOUT ROWID"))
-    else:
-        connection.execute(sa.text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
-        connection.execute(sa.text(f"CREATE TEMPORARY TABLE mixsense_old ON COMMIT DROP AS TABLE {table}"))
-        connection.execute(sa.text(f"DELETE FROM {table}"))
-    connection.execute(sa.text(f"INSERT INTO {table} SELECT * FROM mixsense_old ORDER BY random()"))
-    connection.execute(sa.text("DROP TABLE mixsense_old"))
-    if more and connection.dialect.name == "sqlite":  # the indices went with the old table
-        connection.execute(sa.text(more))
+def _new_table(table: str, columns: str) -> Change:
+    def change(connection: sa.Connection) -> None:
+        sqlite = connection.dialect.name == "sqlite"
+        wanted = columns.format(bytes="BLOB" if sqlite else "BYTEA")
+        connection.execute(sa.text(f"CREATE TABLE {table} ({wanted}){' WITHOUT ROWID' if sqlite else ''}"))
+
+    return change
 
 
-def _answers_tell_no_order(connection: sa.Connection) -> None:
-    _written_again(
-        connection,
+def _written_again(table: str, columns: str, index: str = "", first: str = "") -> Change:
+    """Return the change that writes all rows of a table again, in another order than that in which they came.
+
+    A statement may come `first`; the `index` went with the old table, where that is replaced.
+    """
+
+    def change(connection: sa.Connection) -> None:
+        if connection.dialect.name == "sqlite":  # a new table without the hidden row numbers
+            before = [f"ALTER TABLE {table} RENAME TO mixsense_old", f"CREATE TABLE {table} ({columns}) WITHOUT ROWID"]
+        else:
+            before = [
+                f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE",
+                f"CREATE TEMPORARY TABLE mixsense_old ON COMMIT DROP AS TABLE {table}",
+                f"DELETE FROM {table}",
+            ]
+        shuffled = f"INSERT INTO {table} SELECT * FROM mixsense_old ORDER BY random()"
+        after = [index] if index and connection.dialect.name == "sqlite" else []
+        _statements(*filter(None, [first]), *before, shuffled, "DROP TABLE mixsense_old", *after)(connection)
+
+    return change
+
+
+MIGRATIONS: dict[str, Change] = {
+    "answers have groups": _statements("ALTER TABLE mixsense_answers ADD COLUMN answer_group BIGINT"),
+    "rounds have blocks": _statements(
+        "ALTER TABLE mixsense_rounds ADD COLUMN block BIGINT DEFAULT 1 NOT NULL",
+        "ALTER TABLE mixsense_rounds ADD COLUMN least BIGINT",
+    ),
+    "answers tell no order": _written_again(
         "mixsense_answers",
         "study BIGINT NOT NULL, ticket BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, "
         "value DOUBLE NOT NULL, surplus BOOLEAN NOT NULL, answer_group BIGINT, PRIMARY KEY (study, ticket)",
-        "CREATE UNIQUE INDEX mixsense_answers_slot ON mixsense_answers (study, round, slot) WHERE surplus = 0",
-    )
-
-
-def _leases_tell_no_order(connection: sa.Connection) -> None:
-    _written_again(
-        connection,
+        index="CREATE UNIQUE INDEX mixsense_answers_slot ON mixsense_answers (study, round, slot) WHERE surplus = 0",
+    ),
+    "leases tell no order": _written_again(
         "mixsense_leases",
         "study BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, until BIGINT NOT NULL, "
         "PRIMARY KEY (study, round, slot)",
-    )
-
-
-def _tickets_have_secrets(connection: sa.Connection) -> None:
-    """Keep the tickets that were counted: they have no secret, and their ids are accepted as before."""
-    connection.execute(sa.text("ALTER TABLE mixsense_tickets ADD COLUMN secret BIGINT"))
-    _written_again(
-        connection,
+    ),
+    "tickets have secrets": _written_again(  # those that were counted have none, and their ids are accepted as before
         "mixsense_tickets",
         "study BIGINT NOT NULL, ticket BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, secret BIGINT, "
         "PRIMARY KEY (study, ticket)",
-        "CREATE INDEX mixsense_tickets_slot ON mixsense_tickets (study, round, slot)",
-    )
-
-
-def _new_table(connection: sa.Connection, table: str, columns: str) -> None:
-    rows = " WITHOUT ROWID" if connection.dialect.name == "sqlite" else ""
-    connection.execute(sa.text(f"CREATE TABLE {table} ({columns}){rows}"))
-
-
-def _runs_are_confirmed(connection: sa.Connection) -> None:
-    _new_table(
-        connection, "mixsense_unconfirmed", "study BIGINT NOT NULL, run BIGINT NOT NULL, PRIMARY KEY (study, run)"
-    )
-
-
-def _tickets_have_groups(connection: sa.Connection) -> None:
-    connection.execute(sa.text("ALTER TABLE mixsense_tickets ADD COLUMN answer_group BIGINT"))
-    connection.execute(sa.text("CREATE INDEX mixsense_tickets_group ON mixsense_tickets (study, answer_group)"))
-
-
-def _leases_have_groups(connection: sa.Connection) -> None:
-    connection.execute(sa.text("ALTER TABLE mixsense_leases ADD COLUMN answer_group BIGINT"))
-
-
-def _questions_may_be_loose(connection: sa.Connection) -> None:
-    columns = "round BIGINT NOT NULL, slot BIGINT NOT NULL, query BIGINT NOT NULL, came BIGINT"
-    _new_table(connection, "mixsense_loose", f"study BIGINT NOT NULL, {columns}, PRIMARY KEY (study, round, slot)")
-
-
-def _rounds_are_closed(connection: sa.Connection) -> None:
-    """Make a new table only: the rounds of before are complete where another one follows."""
-    columns = "study BIGINT NOT NULL, round BIGINT NOT NULL, PRIMARY KEY (study, round)"
-    _new_table(connection, "mixsense_closed", columns)
-
-
-def _one_process_computes(connection: sa.Connection) -> None:
-    columns = "holder BIGINT NOT NULL, until BIGINT NOT NULL"
-    _new_table(connection, "mixsense_computing", f"study BIGINT NOT NULL, {columns}, PRIMARY KEY (study)")
-
-
-def _respondents_have_groups(connection: sa.Connection) -> None:
-    kind = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
-    _new_table(connection, "mixsense_salts", f"study BIGINT NOT NULL, salt {kind} NOT NULL, PRIMARY KEY (study)")
-
-
-MIGRATIONS: dict[str, Callable[[sa.Connection], None]] = {
-    "answers have groups": _answers_have_groups,
-    "rounds have blocks": _rounds_have_blocks,
-    "answers tell no order": _answers_tell_no_order,
-    "leases tell no order": _leases_tell_no_order,
-    "tickets have secrets": _tickets_have_secrets,
-    "runs are confirmed": _runs_are_confirmed,
-    "tickets have groups": _tickets_have_groups,
-    "leases have groups": _leases_have_groups,
-    "questions may be loose": _questions_may_be_loose,
-    "rounds are closed": _rounds_are_closed,
-    "one process computes": _one_process_computes,
-    "respondents have groups": _respondents_have_groups,
+        index="CREATE INDEX mixsense_tickets_slot ON mixsense_tickets (study, round, slot)",
+        first="ALTER TABLE mixsense_tickets ADD COLUMN secret BIGINT",
+    ),
+    "runs are confirmed": _new_table(
+        "mixsense_unconfirmed", "study BIGINT NOT NULL, run BIGINT NOT NULL, PRIMARY KEY (study, run)"
+    ),
+    "tickets have groups": _statements(
+        "ALTER TABLE mixsense_tickets ADD COLUMN answer_group BIGINT",
+        "CREATE INDEX mixsense_tickets_group ON mixsense_tickets (study, answer_group)",
+    ),
+    "leases have groups": _statements("ALTER TABLE mixsense_leases ADD COLUMN answer_group BIGINT"),
+    "questions may be loose": _new_table(
+        "mixsense_loose",
+        "study BIGINT NOT NULL, round BIGINT NOT NULL, slot BIGINT NOT NULL, query BIGINT NOT NULL, came BIGINT, "
+        "PRIMARY KEY (study, round, slot)",
+    ),
+    "rounds are closed": _new_table(  # those of before are complete where another one follows
+        "mixsense_closed", "study BIGINT NOT NULL, round BIGINT NOT NULL, PRIMARY KEY (study, round)"
+    ),
+    "one process computes": _new_table(
+        "mixsense_computing",
+        "study BIGINT NOT NULL, holder BIGINT NOT NULL, until BIGINT NOT NULL, PRIMARY KEY (study)",
+    ),
+    "respondents have groups": _new_table(
+        "mixsense_salts", "study BIGINT NOT NULL, salt {bytes} NOT NULL, PRIMARY KEY (study)"
+    ),
 }
 """Every change since mixsense 0.2.0, in the order in which they are made. A name that was released stays for ever.
 

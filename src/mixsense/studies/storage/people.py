@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-from mixsense.studies.storage.access import Access, Misshapen
+from mixsense.studies.storage.access import Misshapen, OfStudy
 from mixsense.studies.storage.tables import ends, sa, salts
 
 SALT_BYTES = 32
@@ -16,11 +16,8 @@ COST = {"n": 2**12, "r": 8, "p": 1}
 at tokens (telephone numbers, say) needs CPU-years for 10¹⁰ of them, and a request hardly notices."""
 
 
-class People:
+class People(OfStudy):
     """The respondents of one study. Stored is a random salt, which goes when the study ends, and no token."""
-
-    def __init__(self, access: Access) -> None:
-        self._access = access
 
     def group_of(self, token: str) -> int | None:
         """Return the number of the answers of whoever has this token; None in a study that has ended."""
@@ -32,14 +29,14 @@ class People:
 
     def _salt(self) -> bytes | None:
         with self._access.reading() as connection:
-            if connection.execute(self._access.of(ends)).first():
+            if self._any(connection, ends):
                 return None
-            found = connection.execute(self._access.of(salts)).first()
+            found = connection.execute(self._of(salts)).first()
         if found is None:
             with self._access.writing() as connection:
-                found = connection.execute(self._access.of(salts)).first()  # another process may have been faster
-                if found is None and not connection.execute(self._access.of(ends)).first():
-                    row = {"study": self._access.study, "salt": secrets.token_bytes(SALT_BYTES)}
+                found = connection.execute(self._of(salts)).first()  # another process may have been faster
+                if found is None and not self._any(connection, ends):
+                    row = {"study": self._study, "salt": secrets.token_bytes(SALT_BYTES)}
                     found = connection.execute(sa.insert(salts).returning(salts), row).first()
         if found is None:
             return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixsense.arrays import Array
-from mixsense.studies.storage.access import Access, as_numbers
+from mixsense.studies.storage.access import Access, OfStudy, as_numbers
 from mixsense.studies.storage.choosing import Layout, drawn, for_one
 from mixsense.studies.storage.packing import as_bytes, as_vector, holds_all
 from mixsense.studies.storage.scatter import TicketName, insert_scattered, new_ticket
@@ -52,7 +52,7 @@ class Wanted:
     """Who asks computes the next round if it is due."""
 
 
-class Questions:
+class Questions(OfStudy):
     """The questions of one study with n features.
 
     Parameters
@@ -68,12 +68,8 @@ class Questions:
     """
 
     def __init__(self, access: Access, turns: Turns, n: int, most: int | None) -> None:
-        self._access = access
-        self._study = access.study
-        self._of = access.of
-        self._turns = turns
-        self._n = n
-        self._most = most
+        super().__init__(access)
+        self._turns, self._n, self._most = turns, n, most
 
     def hand_out(self, wanted: Wanted, now: float, lease: float) -> list[Ticket] | None:
         """Lease questions of the current round: new ones first, then those whose lease ran out, then extra ones.
@@ -93,7 +89,7 @@ class Questions:
             None if the next round is to be computed, and it is the turn of whoever asks.
         """
         with self._access.writing() as connection:
-            if connection.execute(self._of(ends)).first():
+            if self._any(connection, ends):
                 return []
             current = self._turns.current(connection)
             before = self._given(connection, wanted.group)
@@ -265,8 +261,8 @@ class Questions:
             slots = [EXTRA + secrets.randbelow(EXTRA) for _ in asked]
             self._insert_loose(connection, current, slots, asked)
             return self._handed(connection, current, slots, wanted.group, asked, None)
-        own = answers.c.round == current.number, answers.c.slot < current.size, sa.not_(answers.c.surplus)
-        there = set(connection.execute(sa.select(answers.c.slot).where(answers.c.study == self._study, *own)).scalars())
+        own = self._used(answers.c.round == current.number, answers.c.slot < current.size)
+        there = set(connection.execute(sa.select(answers.c.slot).where(*own)).scalars())
         out = [slot for slot in range(current.size) if slot not in there]
         mine = self._mine(connection, current, wanted.group)
         other = [slot for slot in out if slot // current.repeats in new] or [slot for slot in out if slot not in mine]

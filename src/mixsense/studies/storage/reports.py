@@ -8,7 +8,7 @@ from typing import Any
 
 from mixsense.arrays import Array
 from mixsense.checks import visible
-from mixsense.studies.storage.access import Access
+from mixsense.studies.storage.access import Access, OfStudy
 from mixsense.studies.storage.packing import as_vector
 from mixsense.studies.storage.scatter import TicketName
 from mixsense.studies.storage.tables import (
@@ -53,13 +53,15 @@ class Counts:
     """Answers that no group has."""
 
 
-class Reports:
+COUNTED = (*("answered", "out", "total", "surplus", "at_low", "at_high", "unconfirmed", "waiting", "groups", "alone"),)
+"""The counts that are a column of their own."""
+
+
+class Reports(OfStudy):
     """What is read of one study with n features."""
 
     def __init__(self, access: Access, n: int) -> None:
-        self._access = access
-        self._study = access.study
-        self._of = access.of
+        super().__init__(access)
         self._n = n
 
     def counts(self, now: float, lease: float, low: float | None, high: float | None) -> Counts:
@@ -78,21 +80,12 @@ class Reports:
                 round=int(found.round),
                 label=visible(found.label),
                 size=int(found.size),
-                answered=found.answered,
-                out=found.out,
-                total=found.total,
-                surplus=found.surplus,
                 expired=found.tickets - found.handed,  # beyond the first of each question
-                at_low=found.at_low,
-                at_high=found.at_high,
                 end=None if found.end is None else visible(found.end),
-                unconfirmed=found.unconfirmed,
                 least=None if found.least is None else int(found.least),
-                waiting=found.waiting,
                 closed=bool(found.closed),
                 computing=bool(found.computing),
-                groups=found.groups,
-                alone=found.alone,
+                **{name: getattr(found, name) for name in COUNTED},
             )
 
     def _counted(self, now: float, lease: float, low: float | None, high: float | None) -> sa.Select[Any]:

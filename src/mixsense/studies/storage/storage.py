@@ -11,7 +11,7 @@ from mixsense.arrays import Array, Index
 from mixsense.checks import visible
 from mixsense.errors import InvalidInput
 from mixsense.rounds import Asked, Round, is_exact
-from mixsense.studies.storage.access import Access, Misshapen
+from mixsense.studies.storage.access import Access, Misshapen, OfStudy
 from mixsense.studies.storage.packing import as_queries, as_vector, packed
 from mixsense.studies.storage.scatter import TicketName, insert_scattered
 from mixsense.studies.storage.tables import (
@@ -27,7 +27,7 @@ from mixsense.studies.storage.tables import (
     salts,
     tickets,
 )
-from mixsense.studies.storage.turns import answered
+from mixsense.studies.storage.turns import OF_LOOSE, answered
 
 
 class Told(NamedTuple):
@@ -65,17 +65,12 @@ def insert_round(connection: sa.Connection, study: int, number: int, new: Round)
     )
 
 
-class Storage:
+class Storage(OfStudy):
     """The answers and rounds of one study with n features."""
 
     def __init__(self, access: Access, n: int) -> None:
-        self._access = access
-        self._study = access.study
-        self._of = access.of
+        super().__init__(access)
         self._n = n
-
-    def _used(self) -> tuple[Any, ...]:
-        return answers.c.study == self._study, sa.not_(answers.c.surplus)
 
     def take(self, told: Iterable[Told], show: Callable[[TicketName], str]) -> list[str]:
         """Append answers to tickets, all or none; each is "taken", "surplus", or was "known" before.
@@ -83,7 +78,7 @@ class Storage:
         `show` makes a question's id of a ticket's name, for messages, which tell nothing of what is stored.
         """
         with self._access.writing() as connection:
-            new = _New({}, set(), connection.execute(self._of(ends)).first() is not None)
+            new = _New({}, set(), self._any(connection, ends))
             outcome = [self._take_one(connection, answer, new, show) for answer in told]
             if new.rows:
                 insert_scattered(connection, answers, list(new.rows.values()))
@@ -103,7 +98,7 @@ class Storage:
             raise _refused(answer, show, "has another respondent than its group says: leave its group out")
         if before is not None:
             return "known"
-        same = *self._used(), answers.c.round == found.round, answers.c.slot == found.slot
+        same = self._used(answers.c.round == found.round, answers.c.slot == found.slot)
         taken = connection.execute(sa.select(answers.c.ticket).where(*same)).first() is not None
         surplus = taken or new.ended or (found.round, found.slot) in new.slots
         group = group if settled is None else settled
@@ -117,8 +112,7 @@ class Storage:
     def append(self, number: int, new: Round) -> None:
         """Append a round, unless another process, which computes the same, has done so before."""
         with self._access.writing() as connection:
-            there = self._of(rounds, rounds.c.round == number)
-            if not connection.execute(there).first() and not connection.execute(self._of(ends)).first():
+            if not self._any(connection, rounds, rounds.c.round == number) and not self._any(connection, ends):
                 insert_round(connection, self._study, number, new)
                 connection.execute(computing.delete().where(computing.c.study == self._study))
 
@@ -127,14 +121,16 @@ class Storage:
         with self._access.writing() as connection:
             if overrule:
                 connection.execute(ends.delete().where(ends.c.study == self._study))
-            if connection.execute(self._of(ends)).first():
+            if self._any(connection, ends):
                 return
             connection.execute(ends.insert().values(study=self._study, status=status, result=result))
             for table in (computing, salts):  # from here on nothing makes the same group of a token
                 connection.execute(table.delete().where(table.c.study == self._study))
             for row in connection.execute(answered(loose.c.study == self._study, loose.c.came.is_(None))).all():
-                late = answers.c.round == row.round, answers.c.slot == row.slot  # came while the end was computed
-                connection.execute(answers.update().where(*self._used(), *late).values(surplus=True))
+                late = self._used(
+                    answers.c.round == row.round, answers.c.slot == row.slot
+                )  # came while it was computed
+                connection.execute(answers.update().where(*late).values(surplus=True))
 
     def end(self) -> tuple[str, str] | None:
         """Return the status and the result of a study that has ended."""
@@ -145,7 +141,7 @@ class Storage:
     def followed(self, number: int) -> bool:
         """Return whether there is a round after this one: its answers have been given to the method."""
         with self._access.reading() as connection:
-            return connection.execute(self._of(rounds, rounds.c.round == number + 1)).first() is not None
+            return self._any(connection, rounds, rounds.c.round == number + 1)
 
     def round(self, number: int) -> tuple[Round, Asked | None] | None:
         """Return a round, and what the method is given with it: its answers, and those that came late or besides.
@@ -173,8 +169,8 @@ class Storage:
             if stored.size != found.size:
                 raise Misshapen(f"a round of {stored.size} questions has {found.size}")
             own, late = self._came_with(connection, number)
-            if len(own) < stored.size and not connection.execute(self._of(closed, closed.c.round == number)).first():
-                if connection.execute(self._of(rounds, rounds.c.round == number + 1)).first() is not None:
+            if len(own) < stored.size and not self._any(connection, closed, closed.c.round == number):
+                if self._any(connection, rounds, rounds.c.round == number + 1):
                     raise Misshapen("a round that was followed by another one is not closed")
                 return stored, None
             y = np.array([row.value for row in (*own, *late)], dtype=np.float64)
@@ -186,7 +182,7 @@ class Storage:
     def _came_with(self, connection: sa.Connection, number: int) -> tuple[list[Any], list[Any]]:
         """Return the answers to a round that were waited for, and the others that the method is given with them."""
         gone = sa.select(loose.c.slot).where(loose.c.study == self._study, loose.c.round == number)
-        here = *self._used(), answers.c.round == number, answers.c.slot.not_in(gone)
+        here = self._used(answers.c.round == number, answers.c.slot.not_in(gone))
         columns = answers.c.slot, answers.c.value, answers.c.answer_group
         own = connection.execute(sa.select(*columns).where(*here).order_by(answers.c.slot)).all()
         late = answered(loose.c.study == self._study, loose.c.came == number).order_by(loose.c.round, loose.c.slot)
@@ -204,11 +200,9 @@ class Storage:
 
     def _groups(self, connection: sa.Connection, number: int, told: Sequence[int | None]) -> Index:
         """Return the group of each answer given with a round: the place of the group's first answer in the study."""
-        same = sa.and_(
-            answers.c.study == loose.c.study, answers.c.round == loose.c.round, answers.c.slot == loose.c.slot
-        )
         came = sa.case((loose.c.slot.is_(None), answers.c.round), else_=loose.c.came)
-        given = sa.select(answers.c.answer_group).join_from(answers, loose, same, isouter=True).where(*self._used())
+        both = answers.outerjoin(loose, sa.and_(*OF_LOOSE))
+        given = sa.select(answers.c.answer_group).select_from(both).where(*self._used())
         before = sa.select(sa.func.count()).select_from(given.where(came < number).subquery())
         start = int(connection.execute(before).scalar_one())
         own: Index = start + np.arange(len(told), dtype=np.intp)

@@ -20,26 +20,7 @@ from mixsense.checks import require
 require("sqlalchemy", "study", "studies need")
 import sqlalchemy as sa  # noqa: E402  # after the line that says how to get it
 
-__all__ = [
-    "METADATA",
-    "TABLES_OF_A_STUDY",
-    "answers",
-    "closed",
-    "computing",
-    "ends",
-    "leases",
-    "loose",
-    "migrations",
-    "of_study",
-    "queries",
-    "rounds",
-    "sa",
-    "salts",
-    "schema",
-    "studies",
-    "tickets",
-    "unconfirmed",
-]
+__all__ = ["sa"]  # the modules beside this one import it from here, after that line
 
 METADATA = sa.MetaData()
 
@@ -60,28 +41,25 @@ def _maybe(name: str) -> sa.Column[int | None]:
     return sa.Column(name, sa.BigInteger, nullable=True)
 
 
+def _table(name: str, *columns: sa.Column[Any], **options: Any) -> sa.Table:
+    """Return a table of rows that belong to studies."""
+    return sa.Table(name, METADATA, _key("study"), *columns, **options)
+
+
 schema = sa.Table("mixsense_schema", METADATA, _key("version"))  # one row
 
-migrations = sa.Table(
-    "mixsense_migrations",
-    METADATA,
-    sa.Column("name", sa.Text, primary_key=True),  # a change of these tables that was made
-)
+migrations = sa.Table("mixsense_migrations", METADATA, sa.Column("name", sa.Text, primary_key=True))  # changes made
 
-studies = sa.Table(
+studies = _table(
     "mixsense_studies",
-    METADATA,
-    _key("study"),
     _text("name", unique=True),
     _text("key"),  # begins the id of each of its questions, so that another study's are told apart
     _text("problem"),  # JSON: `Problem.to_dict`
     _text("asking"),  # JSON: units, range of the answers, seconds of a lease
 )
 
-rounds = sa.Table(
+rounds = _table(
     "mixsense_rounds",
-    METADATA,
-    _key("study"),
     _key("round"),
     _text("label"),
     _number("size"),  # answers that the round takes: queries × repeats
@@ -90,19 +68,15 @@ rounds = sa.Table(
     _maybe("least"),  # answers that are enough to go on; NULL: all
 )
 
-queries = sa.Table(
+queries = _table(
     "mixsense_queries",
-    METADATA,
-    _key("study"),
     _key("round"),
     _key("query"),
     sa.Column("x", sa.LargeBinary, nullable=False),  # (n,) float64, little endian; or see `packing`
 )
 
-tickets = sa.Table(
+tickets = _table(
     "mixsense_tickets",  # one for each time that a question was handed out
-    METADATA,
-    _key("study"),
     _key("ticket"),  # random and negative; positive numbers were counted by an older mixsense
     _number("round"),
     _number("slot"),  # query × repeats + repeat
@@ -113,10 +87,8 @@ tickets = sa.Table(
 sa.Index("mixsense_tickets_slot", tickets.c.study, tickets.c.round, tickets.c.slot)
 sa.Index("mixsense_tickets_group", tickets.c.study, tickets.c.answer_group)
 
-leases = sa.Table(
+leases = _table(
     "mixsense_leases",
-    METADATA,
-    _key("study"),
     _key("round"),
     _key("slot"),
     _number("until"),  # whole minutes
@@ -124,10 +96,8 @@ leases = sa.Table(
     sqlite_with_rowid=False,
 )
 
-loose = sa.Table(
+loose = _table(
     "mixsense_loose",  # questions that no round waits for: extra ones, and those that were out when theirs was closed
-    METADATA,
-    _key("study"),
     _key("round"),
     _key("slot"),  # of an extra question: random, and beyond those of the round
     _number("query"),
@@ -135,35 +105,27 @@ loose = sa.Table(
     sqlite_with_rowid=False,
 )
 
-closed = sa.Table(
+closed = _table(
     "mixsense_closed",  # rounds whose answers were given to the method, or are just being given
-    METADATA,
-    _key("study"),
     _key("round"),
     sqlite_with_rowid=False,
 )
 
-computing = sa.Table(
+computing = _table(
     "mixsense_computing",  # who computes the next round; removed with that round
-    METADATA,
-    _key("study"),
     _number("holder"),  # random
     _number("until"),  # whole minutes
     sqlite_with_rowid=False,
 )
 
-salts = sa.Table(
+salts = _table(
     "mixsense_salts",  # what makes groups of respondents' tokens; removed when the study ends
-    METADATA,
-    _key("study"),
     sa.Column("salt", sa.LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 
-answers = sa.Table(
+answers = _table(
     "mixsense_answers",
-    METADATA,
-    _key("study"),
     _key("ticket"),
     _number("round"),
     _number("slot"),
@@ -182,18 +144,14 @@ sa.Index(
     postgresql_where=sa.not_(answers.c.surplus),
 )
 
-ends = sa.Table(
+ends = _table(
     "mixsense_ends",
-    METADATA,
-    _key("study"),
     _text("status"),  # that of the result, or "failed"
     _text("result"),  # the Recovery as JSON, or the name and the message of the error
 )
 
-unconfirmed = sa.Table(
+unconfirmed = _table(
     "mixsense_unconfirmed",  # runs whose answers may still turn out to be wrong; removed when their oracle was closed
-    METADATA,
-    _key("study"),
     _key("run"),  # random
     sqlite_with_rowid=False,
 )

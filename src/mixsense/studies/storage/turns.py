@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from mixsense.errors import StudyError
-from mixsense.studies.storage.access import Access, Misshapen
+from mixsense.studies.storage.access import Access, Misshapen, OfStudy
 from mixsense.studies.storage.tables import answers, closed, computing, ends, leases, loose, rounds, sa, tickets
 
 TURN = 1.0
@@ -23,6 +23,8 @@ CLOCKS_DIFFER = 5
 HOLDERS = 2**62
 MOST_ROUNDS = 2**31
 """No study has this many rounds: a larger number was not written by us."""
+OF_LOOSE = answers.c.study == loose.c.study, answers.c.round == loose.c.round, answers.c.slot == loose.c.slot
+"""What makes an answer that of a loose question."""
 
 
 class Current(NamedTuple):
@@ -51,16 +53,11 @@ def holds(table: sa.Table, now: float, length: float) -> Any:
 
 def answered(*conditions: Any) -> sa.Select[Any]:
     """Return the statement that selects the loose questions with an answer, and the answer."""
-    same = (
-        answers.c.study == loose.c.study,
-        answers.c.round == loose.c.round,
-        answers.c.slot == loose.c.slot,
-        sa.not_(answers.c.surplus),
-    )
-    return sa.select(loose, answers.c.value, answers.c.answer_group).join(answers, sa.and_(*same)).where(*conditions)
+    used = sa.and_(*OF_LOOSE, sa.not_(answers.c.surplus))
+    return sa.select(loose, answers.c.value, answers.c.answer_group).join(answers, used).where(*conditions)
 
 
-class Turns:
+class Turns(OfStudy):
     """The rounds of one study, as far as it matters who goes on with them. Each process has its own name here.
 
     Parameters
@@ -72,9 +69,7 @@ class Turns:
     """
 
     def __init__(self, access: Access, most: int | None) -> None:
-        self._access = access
-        self._study = access.study
-        self._of = access.of
+        super().__init__(access)
         self._most = most
         self._holder = secrets.randbelow(HOLDERS)
 
@@ -82,16 +77,12 @@ class Turns:
         """Return the last round."""
         found = connection.execute(self._of(rounds).order_by(rounds.c.round.desc()).limit(1)).first()
         with self._access.undamaged():
-            numbers = found is not None and min(int(found.size), int(found.repeats), int(found.block)) >= 1
-            if found is None or not numbers or found.size % found.repeats or not 0 <= int(found.round) < MOST_ROUNDS:
+            some = found is not None and min(int(found.size), int(found.repeats), int(found.block)) >= 1
+            if found is None or not some or found.size % found.repeats or not 0 <= int(found.round) < MOST_ROUNDS:
                 raise Misshapen("there is no round with questions")
-            done = self._of(closed, closed.c.round == found.round)
+            numbers = int(found.round), int(found.size), int(found.repeats), int(found.block)
             least = None if found.least is None else int(found.least)
-            return Current(
-                *(int(found.round), int(found.size), int(found.repeats), int(found.block)),
-                least,
-                connection.execute(done).first() is not None,
-            )
+            return Current(*numbers, least, self._any(connection, closed, closed.c.round == found.round))
 
     def is_due(self, connection: sa.Connection, current: Current, patient: bool) -> bool:
         """Return whether the method can go on: with all answers of the round or, unless we are patient, enough of them.
@@ -114,27 +105,24 @@ class Turns:
         here = self._used(answers.c.round == current.number, answers.c.slot < current.size)
         return self._count(connection, sa.select(sa.func.count()).where(*here))
 
-    def _used(self, *conditions: Any) -> tuple[Any, ...]:
-        return answers.c.study == self._study, sa.not_(answers.c.surplus), *conditions
-
     def _count(self, connection: sa.Connection, statement: sa.Select[Any]) -> int:
         return int(connection.execute(statement).scalar_one())
 
     def is_taken(self, connection: sa.Connection, now: float) -> bool:
         """Return whether somebody computes the next round."""
-        return connection.execute(self._of(computing, holds(computing, now, TURN))).first() is not None
+        return self._any(connection, computing, holds(computing, now, TURN))
 
     def take(self, number: int, now: float, patient: bool) -> bool:
         """Close the round of this number if it is due, and have the turn; False if another one has it."""
         with self._access.writing() as connection:
-            if connection.execute(self._of(ends)).first():
+            if self._any(connection, ends):
                 return False
             current = self.current(connection)
-            mine = self._of(computing, computing.c.holder == self._holder)
-            if current.number == number and current.closed and connection.execute(mine).first():
+            if current.number != number:
+                return False
+            if current.closed and self._any(connection, computing, computing.c.holder == self._holder):
                 return True
-            due = current.number == number and self.is_due(connection, current, patient)
-            return due and self.claim(connection, current, now)
+            return self.is_due(connection, current, patient) and self.claim(connection, current, now)
 
     def claim(self, connection: sa.Connection, current: Current, now: float) -> bool:
         """Close a round that is due, and have the turn unless another one has it; within a transaction."""

@@ -10,7 +10,7 @@ from mixsense.methods.frugal.model_checks.extensions import BETWEEN_GROUPS
 from mixsense.methods.frugal.model_checks.labels import label_checks
 from mixsense.methods.frugal.model_checks.remedy import try_remedy
 from mixsense.methods.frugal.model_checks.surprise import surprised
-from mixsense.methods.frugal.model_checks.wording import doubtful, failed, surely_failed, warning
+from mixsense.methods.frugal.model_checks.wording import doubtful, surely_failed, warning
 
 __all__ = [
     "BETWEEN_GROUPS",
@@ -18,7 +18,6 @@ __all__ = [
     "check_model",
     "check_values",
     "doubtful",
-    "failed",
     "label_checks",
     "lapses_check",
     "outlier_check",

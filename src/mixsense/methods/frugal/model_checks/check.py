@@ -13,12 +13,7 @@ from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, OF_SHARES, Place
 from mixsense.methods.frugal.model_checks.ratios import link, tails
-from mixsense.methods.frugal.model_checks.score_tests import (
-    Tested,
-    pair_test,
-    place_of,
-    score_tests,
-)
+from mixsense.methods.frugal.model_checks.score_tests import Tested, pair_test, place_of, score_tests
 from mixsense.methods.frugal.model_checks.shape import two_levels
 from mixsense.methods.frugal.model_checks.surprise import outlier_share
 from mixsense.methods.frugal.model_checks.values import at_the_ends, left_over, rounding_step

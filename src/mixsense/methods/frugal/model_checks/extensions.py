@@ -110,25 +110,10 @@ def interactions(view: View, place: Place) -> Array:
     return view.slope * X[:, first] * X[:, second]
 
 
-def sigma_by_model(view: View, place: Place) -> Array:
-    """Give each model a noise of its own."""
-    return view.spread[:, :-1]
-
-
 def skewness(view: View, place: Place) -> Array:
     """Let the noise be skewed."""
     total: Array = (view.P * (view.z**3 - 3 * view.z)).sum(axis=1, keepdims=True)
     return total * view.real  # of an interval only the mean is known
-
-
-def offset(view: View, place: Place) -> Array:
-    """Shift all answers; where there is a level nothing is left of this."""
-    return view.slope
-
-
-def shares(view: View, place: Place) -> Array:
-    """Let the shares be other ones than was said; of estimated shares nothing is left."""
-    return view.surplus
 
 
 def sigma(view: View, place: Place) -> Array:
@@ -199,11 +184,11 @@ EXTENSIONS: dict[str, Extension] = {
     "squares": squares,
     "cubes": cubes,
     "interactions": interactions,
-    "sigma by model": sigma_by_model,
+    "sigma by model": lambda view, _: view.spread[:, :-1],  # each model has a noise of its own
     "uneven noise": uneven_noise,
     "skewness": skewness,
-    "offset": offset,
-    "shares": shares,
+    "offset": lambda view, _: view.slope,  # all answers are shifted; where there is a level nothing is left of this
+    "shares": lambda view, _: view.surplus,  # the shares are other ones than was said; nothing if they are estimated
     "sigma": sigma,
 }
 
