@@ -169,7 +169,7 @@ def three_of_which(seed, shares, close):
         pytest.param((0.6, 0.33, 0.07), False, id="one of them seldom"),
     ],
 )
-def test_two_models_are_not_certified_where_three_answer(shares, close):
+def test_a_third_model_that_is_close_or_seldom_is_not_passed_over(shares, close):
     for seed in range(3):
         beta, oracle = three_of_which(seed, shares, close)
         r = ms.recover(oracle, 20, gamma=0.3, max_queries=3000, seed=[seed, 99])
