@@ -500,7 +500,7 @@ class Bent:
     ("kind", "law"), [(kind, law) for kind in KINDS for law in LAWS if law == "surcharge" or "noise" not in kind]
 )
 def test_what_is_not_linear_elsewhere_is_not_certified(kind, law):
-    """Queries of one size, of few entries or on a grid pass over it: 567 of 1,392 such runs were certified."""
+    """Queries of one size, of few entries or on a grid pass over it: 513 of 1,152 such runs were certified."""
     given = KINDS[kind]
     for seed in (1,) if "noise" in kind else (0, 1):  # each bin of which is asked hundreds of times
         vectors = on_grid(2, 40, 3, seed)[: 1 + seed]
@@ -513,8 +513,9 @@ def test_what_is_not_linear_elsewhere_is_not_certified(kind, law):
 
 def test_new_queries_say_what_to_do_and_stay_within_the_budget():
     vectors = sparse(2, 60, 3, seed=1)
+    oracle = ms.SimulatedOracle(vectors, 0.0, seed=1)
 
-    def ask(queries, repeats, oracle=ms.SimulatedOracle(vectors, 0.0, seed=1)):
+    def ask(queries, repeats):
         return oracle(queries, repeats) + (queries[:, [7]] > 4)
 
     given = {"k": 3, "sigma": 0.0, "method": "coloring", "seed": 2}
