@@ -246,7 +246,7 @@ def test_what_the_page_says_of_figure_8():
     fewer = pd.concat(ratios, axis=1).min(axis=1).astype(float)  # than the next best
     assert round(fewer.min(), 1) == 1.5
     assert noisy.loc[fewer.idxmin(), "noise / step"] == 2.0
-    assert (round(fewer.drop(fewer.idxmin()).min(), 1), round(fewer.max(), 1)) == (2.4, 7.5)
+    assert (round(fewer.drop(fewer.idxmin()).min(), 1), round(fewer.max(), 1)) == (2.5, 7.6)
     for other in ("coloring", "steps", "noiseless"):
         assert (exact.polynomial < exact[other]).all(), other
     two = exact[(exact.axis != "models") | (exact.value < 4)]

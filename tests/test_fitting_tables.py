@@ -163,3 +163,72 @@ def test_one_model_that_was_asked_for_says_nothing_against_the_groups():
 def test_masked_values_that_are_no_numbers_are_refused(values):
     with pytest.raises(ms.InvalidInput):
         ms.fit(np.ma.masked_array([values, values]).T, np.arange(40.0))
+
+
+# -- What looks like a mistake ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("what", "models"), [("y", 1), ("y", 2), ("X", 1), ("X", 2), ("row", 1)])
+def test_a_row_in_another_unit_is_named(what, models):
+    """One row times 10⁴ was fitted as a model of its own, or made everything else 0, without a word."""
+    X, y = mixed(60)
+    y = y if models == 2 else X @ TRUTH[0] + 0.5 * np.random.default_rng(2).standard_normal(60)
+    X[3, 0] = np.nan  # left out, and counted all the same
+    X[7] *= 1.0 if what == "y" else 1e4
+    y[7] *= 1.0 if what == "X" else 1e4
+    r = ms.fit(X, y)
+    assert r.status == "uncertain"
+    (text,) = [text for text in r.diagnostics["warnings"] if "far from all others" in text]
+    assert text.startswith("row 7 (from 0) is far from all others: its ")
+    assert "leave it out" in text
+    assert text in r.summary()
+
+
+def test_numbers_that_stand_for_missing_ones_are_told_of():
+    X, y = mixed(200)
+    X[::40, 2] = -999.0
+    text = " ".join(ms.fit(X, y).diagnostics["warnings"])
+    assert "5 rows are far from all others: of row" in text
+    assert "column 2 is -999" in text
+
+
+def test_tables_without_mistakes_raise_no_alarm():
+    rng = np.random.default_rng(0)
+    X, y = mixed(400)
+    X[:, 1] = rng.random(400) < 0.03  # seldom 1
+    X[:, 2] = np.exp(rng.standard_normal(400))
+    y = np.where(rng.random(400) < 0.5, 3 * X[:, 0], -2 * X[:, 2]) + 0.5 * rng.standard_normal(400)
+    r = ms.fit(X, y, intercept=True)
+    assert (r.status, r.diagnostics["notes"]) == ("budget", [])
+
+
+def test_a_model_of_a_few_outliers_is_told():
+    X, _ = mixed(60)
+    y = X @ TRUTH[0] + 0.5 * np.random.default_rng(2).standard_normal(60)
+    y[7] += 60
+    r = ms.fit(X, y)
+    assert r.status == "uncertain"
+    assert "answers for 1 coefficients: outliers? lapses=True allows them" in " ".join(r.diagnostics["warnings"])
+
+
+def test_rows_that_are_copies_are_told_of():
+    X, y = mixed(100)
+    notes = ms.fit(np.tile(X, (3, 1)), np.tile(y, 3)).diagnostics["notes"]
+    assert notes == ["200 rows are exact copies of others: leave them out if each was seen once"]
+    few = ms.fit(np.tile(X[:10], (20, 1)), np.tile(y[:10], 20))
+    assert few.status == "uncertain"
+    assert "10 different rows for" in few.diagnostics["warnings"][0]
+
+
+def test_a_column_that_is_the_answer_is_told_of():
+    X, y = mixed(100)
+    notes = ms.fit(np.column_stack([X, 1000 * y]), y, intercept=True).diagnostics["notes"]
+    assert notes == ["column 4 alone has the answers: leave it out if it was made of them"]
+
+
+def test_whole_numbers_of_any_size_are_numbers():
+    X, y = mixed(60)
+    large = [int(value * 2**40) * 2**30 for value in y]
+    assert np.allclose(ms.fit(X, large).vectors / 2.0**70, ms.fit(X, y).vectors, atol=1e-6)
+    with pytest.raises(ms.InvalidInput, match=r"y\[2\] is infinite"):
+        ms.fit(X, [*large[:2], 10**400, *large[3:]])

@@ -13,6 +13,8 @@ from mixsense.errors import InvalidInput
 
 NUMBER_KINDS = "biuf"
 """Kinds of NumPy's dtypes that are numbers; True and False are 1 and 0 in a table."""
+LARGEST_INTEGER = 2**63
+"""NumPy keeps whole numbers from here on as Python's own, which are no numbers to it."""
 MISSING = ("", "na", "n/a", "nan", "nat", "<na>", "null", "none", ".")
 """Texts that stand for a missing value, in any case of letters: what programs write where there is none."""
 
@@ -199,7 +201,12 @@ def _numbers(name: str, column: Any) -> Array:
 
 
 def _known(value: Any) -> Any:
-    """Return a value, and NaN where there is none."""
+    """Return a value, and NaN where there is none; whole numbers beyond what NumPy counts with as floats."""
+    if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
+        try:
+            return float(value)
+        except OverflowError:
+            return np.inf
     return np.nan if value is None else value
 
 

@@ -13,6 +13,7 @@ from mixsense.arrays import Array, Mask
 from mixsense.checks import shown
 from mixsense.fitting import tuning
 from mixsense.fitting.columns import Columns, dependent
+from mixsense.fitting.far import copies, far_rows, same_as_answers
 from mixsense.fitting.groups import some_groups
 from mixsense.fitting.misfit import misfit_p, what_is_odd
 from mixsense.fitting.search import Found
@@ -148,9 +149,12 @@ class Report:
         """Say in which ways the answers do not support what was found."""
         found, fit, warnings = self.found, self.found.fit, []
         best = max(found.scores, key=lambda L: found.scores[L])
-        rows, free = len(self.table.y), self.expected.free_sigma + self.expected.free_weights * (fit.L - 1)
+        rows, free = self._different(), self.expected.free_sigma + self.expected.free_weights * (fit.L - 1)
         if rows <= (known := int(fit.found.sum()) + free):
-            warnings.append(f"{rows} rows for {known} numbers that are fitted to them: they fit in any case, give more")
+            different = "" if rows == len(self.table.y) else "different "
+            warnings.append(
+                f"{rows} {different}rows for {known} numbers that are fitted to them: they fit in any case, give more"
+            )
         if fit.L == 1:
             two = 2 * int(fit.found.sum()) + 2  # numbers of two such models, with a share and a noise
             if self.expected.models != 1 and (found.evidence < ONE_ESTABLISHED or rows <= two):
@@ -180,14 +184,25 @@ class Report:
             )
         elif between := self._between_groups():
             warnings.append(between)
+        rest = fit.weights * self.data.N - fit.found.sum(axis=1)  # answers beyond those that any model fits
         if fit.L > 1 and fit.weights.min() < LEAST_SHARE:
             warnings.append(f"one share is {fit.weights.min():.3f}: a model that answers so seldom may be outliers")
+        elif fit.L > 1 and rest.min() < tuning.FEW_ANSWERS:
+            few, known = float(fit.weights[rest.argmin()]) * self.data.N, int(fit.found[rest.argmin()].sum())
+            warnings.append(
+                f"a model has {few:.1f} answers for {known} coefficients: outliers? lapses=True allows them"
+            )
+        warnings += far_rows(self.table)
         if not self.columns.intercept and (away := self._offset_errors()) > tuning.SIGNIFICANT_ERRORS:
             warnings.append(f"the residuals are {away:.0f} standard errors from 0 on average: give intercept=True")
         if together := self._collinear():
             named = self._named(together)
             warnings.append(f"the columns {named} depend on each other: which of them matters cannot be told")
         return warnings
+
+    def _different(self) -> int:
+        """Return how many rows there are, copies once."""
+        return len(self.table.y) - copies(self.table)
 
     def _like_ratings(self) -> list[str]:
         """Say if answers look like ratings that reach an end, and are taken for real numbers."""
@@ -235,6 +250,10 @@ class Report:
         notes, N = self._like_ratings(), len(self.table.y) + self.table.missing
         if self.table.missing:
             notes.append(f"{self.table.missing:,} of {N:,} rows have a missing value and were left out")
+        if again := copies(self.table):
+            notes.append(f"{again:,} rows are exact copies of others: leave them out if each was seen once")
+        if self.expected.models != 1 and (same := same_as_answers(self.table, self.columns.used.tolist())):
+            notes.append(f"column {self._named(same)} alone has the answers: leave it out if it was made of them")
         often = self.data.N / len(self.table.y)
         if not 1 / tuning.ODD_WEIGHT <= often <= tuning.ODD_WEIGHT:
             notes.append(f"a row counts {often:.2g} times on average: sample_weight is how often each was seen")

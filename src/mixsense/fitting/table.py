@@ -32,6 +32,8 @@ class Table:
     """What the columns are called."""
     missing: int
     """How many rows were left out."""
+    row: Index
+    """(N,), the number of each row in what was given."""
 
 
 def read_table(X: Any, y: Any, groups: Any, features: Sequence[str] | None, counts: Any = None) -> Table:
@@ -93,7 +95,7 @@ def read_table(X: Any, y: Any, groups: Any, features: Sequence[str] | None, coun
         _check_size(name, column)
     if group is not None and int(group.max()) + 1 == len(group):
         group = None
-    return Table(values, answers, group, weight, names, missing)
+    return Table(values, answers, group, weight, names, missing, np.flatnonzero(there))
 
 
 def _called(names: tuple[str, ...] | None, j: int) -> int | str:

@@ -52,6 +52,22 @@ A numerical guard."""
 TESTED_ROWS = 5_000
 """The test of the model looks at no more rows than about this: of a million rows it would find what nobody cares for.
 Taste: never swept."""
+FAR = 30.0
+"""A number that is this many times as far from its column's median as `USUAL` are is told of. Taste: of a million
+Gaussian numbers none is 4 times, of ten thousand log-normal ones 15 times; a unit wrong by 100 is about 50 times."""
+USUAL = 0.9
+"""The share of a column that says how far is usual. Taste: columns of which nine of ten are equal are not looked at."""
+FEW_FAR = 3
+"""Up to so many rows are far from all others; more are a part of the data. Taste: never swept."""
+FAR_SHARE = 0.05
+"""Or up to this share of the rows: -999 stands for a missing value in that many. Taste: never swept."""
+FINE = 0.9
+"""Answers are too fine for copies by chance if this share of the different rows has an answer of its own.
+Taste: never swept."""
+COPY = 1e-6
+"""A column is the answers themselves if their correlation is 1 but for this. Taste: four digits, rounded, are less."""
+FEW_ANSWERS = 3.0
+"""A model with fewer answers beyond its coefficients than this may be outliers. Taste: never swept."""
 LEAST_ROWS = 2
 """A table has at least this many rows. Derived: one row tells nothing about the noise."""
 MOST_NAMED = 5

@@ -16,18 +16,15 @@ from mixsense.methods.paper.constants import Constants, preset
 from mixsense.methods.paper.decoding import Decoder, decoder_of, one_vector, sparse_vectors, supported_sparsity
 from mixsense.methods.paper.exact_values import EQUAL, FOREVER, Seen, all_values, check_unchanged
 from mixsense.methods.paper.options import number_of_queries
+from mixsense.methods.predecessors.tuning import NEW_ROWS
+from mixsense.methods.predecessors.verify import misses, new_rows
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
-from mixsense.rounds import Method, Round
+from mixsense.rounds import Method, Round, dense
 
 ROUNDINGS = 10
 """A sum may miss its two values by this many times as much: all three are rounded, and it may be larger
 than any of them (taste)."""
-FRESH = 20
-"""New queries that verify the vectors where the number of models was found (taste: a model of share 1/6, if it was
-missed before, answers none of them with probability 3 %)."""
-SAME = 1e-6
-"""Predicted answers that are this close, in units of the largest, are right: decoding rounds, too (taste)."""
 
 
 def noiseless(
@@ -169,18 +166,20 @@ def align_exactly(X: Array, values: Array, best: Callable[[], Recovery]) -> Meth
 def verify(
     vectors: Array, problem: Problem, rng: np.random.Generator, best: Callable[[], Recovery]
 ) -> Method[list[str]]:
-    """Ask new queries, whose answers must be those of the vectors: a model that was missed shows itself."""
-    fresh = gaussian(FRESH, problem.n, rng, problem.limit)
+    """Ask new queries, whose answers must be the vectors': a missed model, a kink or a rule shows itself."""
+    if problem.limit is None:
+        fresh = dense(new_rows(problem.n, np.flatnonzero(vectors.any(axis=0)), rng))
+    else:
+        fresh = gaussian(NEW_ROWS, problem.n, rng, problem.limit)
     asked = yield Round(fresh, label="new queries: do the vectors answer them", estimate=best)
-    values = asked.queries @ vectors.T  # (FRESH, L)
-    misses = np.abs(values - asked.answers[:, None]).min(axis=1) > SAME * np.abs(values).max()
-    if not misses.any():
+    wrong = misses(asked.queries, asked.answers, vectors)
+    if not wrong.any():
         return []
     found = f"the {len(vectors)} vectors" if len(vectors) > 1 else "the vector"
     return [
-        f"{int(misses.sum())} of {FRESH} answers to new queries do not fit {found}: there are more models, or some are "
-        "rarer than equal shares would make them, or answers are not linear in x; give models if you know it, or more "
-        "queries m"
+        f"{int(wrong.sum())} of {len(wrong)} answers to new queries do not fit {found}: there are more models, or some "
+        "are rarer than equal shares would make them, or answers are not linear in x; give models if you know it, or "
+        "more queries m"
     ]
 
 

@@ -23,6 +23,7 @@ from mixsense.methods.predecessors.grid import (
     too_wide,
 )
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
+from mixsense.methods.predecessors.verify import verified
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round
@@ -95,7 +96,7 @@ def lattice(
             yield from rows.ask_again()
         else:
             yield from rows.ask(math.ceil(tuning.MORE * rows.count), rng)
-    return rows.result()
+    return (yield from verified(rows.result(), problem, rng))
 
 
 class Rows:

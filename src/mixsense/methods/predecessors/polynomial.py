@@ -16,6 +16,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
 from mixsense.methods.predecessors.steps import steps
+from mixsense.methods.predecessors.verify import fractions, verified
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Method, Round, is_exact
@@ -94,7 +95,8 @@ def polynomial(
         cell = _Cell(problem.n, k, L, rng)
         values, L = yield from _values(cell, problem, models, printed)
         found, cells = None if values is None else cell.decode(values), cells + 1
-    return _result(found, L, problem, {"method": "polynomial", "cells": cells, "points": 2 * k})
+    result = _result(found, L, problem, {"method": "polynomial", "cells": cells, "points": 2 * k})
+    return (yield from verified(result, problem, rng, fractions))
 
 
 class _Cell:

@@ -12,8 +12,9 @@ from mixsense.errors import ModelError
 from mixsense.methods.paper.exact_values import EQUAL
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.found import Found
+from mixsense.methods.predecessors.verify import verified
 from mixsense.recovery import Recovery
-from mixsense.rounds import Method, Round, unlike
+from mixsense.rounds import Method, Round, as_sparse, unlike
 
 
 def layers_until_explained(
@@ -29,7 +30,7 @@ def layers_until_explained(
         more = min(1 + len(found.layers) // tuning.HASTE, most - len(found.layers))
         yield from ask_layers(found, _sizes(width, len(found.layers), len(found.layers) + more), rng)
         yield from _ask_again(found)
-    return found.result()
+    return (yield from verified(found.result(), found.problem, rng, as_sparse))
 
 
 def _width(found: Found, bins: int | None, rng: np.random.Generator) -> Method[float]:

@@ -17,11 +17,10 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.grid import rows_to_begin
 from mixsense.methods.predecessors.triples import distinct
+from mixsense.methods.predecessors.verify import misses, not_linear, verified
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round
-
-NOT_LINEAR = "the answers to other queries are none of the vectors': they are rounded, or not linear in x"
 
 
 def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[Recovery]:
@@ -60,23 +59,16 @@ def steps(problem: Problem, rng: np.random.Generator, m: int | None) -> Method[R
                 sides[a] = np.concatenate([sides[a], value[owner == a]])
         wrong = [a for a in range(L) if not _explains(vectors[a], rows[a], sides[a])]
         if not wrong:
-            other = gaussian(tuning.PLAIN_PER_MODEL * L, n, rng)
-            asked = yield Round(other, label="other queries: is it so everywhere?")
-            right = _everywhere(vectors, np.vstack([u, other]), [base, *asked.answers[:, None]])
-            return result(*(("certified", []) if right else ("uncertain", [NOT_LINEAR])))
+            away = misses(np.repeat(u, L, axis=0), base, vectors)
+            if away.any():  # around u the answers are linear, and at u they are not
+                return result("uncertain", [not_linear(away)])
+            return (yield from verified(result("certified", []), problem, rng))
         if max(fitted[a] for a in wrong) >= n:
             return result("uncertain", ["n measurements of a vector do not fit one: the answers are not linear in x"])
         for a in wrong:
             vectors[a], fitted[a] = _solved(rows[a], sides[a]), len(sides[a])
             known = fitted[a] >= n or tuning.DETERMINED * np.count_nonzero(vectors[a]) < fitted[a]
             wanted[a] = fitted[a] + (tuning.CHECKED if known else math.ceil(tuning.MORE * fitted[a]))
-
-
-def _everywhere(vectors: Array, X: Array, answers: list[Array]) -> bool:
-    """Say whether answers to queries far from each other, some to each, are all values of the vectors."""
-    largest = max(float(np.abs(each).max()) for each in answers)
-    away = [np.abs(each[:, None] - vectors @ x).min(axis=1).max() for x, each in zip(X, answers, strict=True)]
-    return bool(max(away) <= tuning.PREDICTED * largest)
 
 
 def _base(u: Array, problem: Problem) -> Method[Array]:
