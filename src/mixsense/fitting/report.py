@@ -21,7 +21,7 @@ from mixsense.methods.frugal.model_checks import BETWEEN_GROUPS, check_model, wa
 from mixsense.methods.frugal.model_checks.values import rounding_step
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
-from mixsense.recovery.fields import COLLINEAR
+from mixsense.recovery.fields import COLLINEAR, CONSTANT
 from mixsense.recovery.uses import HALF_RANGES
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
@@ -225,6 +225,11 @@ class Report:
         error = float(residual.std()) / math.sqrt(len(residual))
         return abs(float(residual.mean())) / max(error, 1e-300) if self.data.counts is None else 0.0
 
+    def _left_out(self) -> list[int]:
+        """Return the columns that are not fitted: constant ones, but for one that is the intercept."""
+        found: list[int] = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
+        return found
+
     def _named(self, places: Sequence[int]) -> str:
         names = self.table.names
         told = [str(j) if names is None else shown(names[j], tuning.LONGEST_NAME) for j in places[: tuning.MOST_NAMED]]
@@ -238,8 +243,7 @@ class Report:
         often = self.data.N / len(self.table.y)
         if not 1 / tuning.ODD_WEIGHT <= often <= tuning.ODD_WEIGHT:
             notes.append(f"a row counts {often:.2g} times on average: sample_weight is how often each was seen")
-        left_out = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
-        if left_out:
+        if left_out := self._left_out():
             why = "are constant" if self.constant[left_out].all() else "say nothing"
             notes.append(f"columns that {why} have no coefficient of their own: {self._named(left_out)}")
         if self.found.lapses > tuning.LAPSES_WORTH_A_NOTE:
@@ -252,7 +256,7 @@ class Report:
         return notes
 
     def _story(self, p_value: float, warnings: list[str]) -> dict[str, Any]:
-        top, together = max(self.found.scores.values()), self._collinear()
+        top, together, left_out = max(self.found.scores.values()), self._collinear(), self._left_out()
         fit: Fit = self.found.fit
         return {
             "method": "fit",
@@ -265,6 +269,7 @@ class Report:
             **told_of_noise(self._law(), self.data.scale),
             HALF_RANGES: self.columns.half_ranges.tolist(),
             **({COLLINEAR: together} if together else {}),
+            **({CONSTANT: left_out} if left_out else {}),
             "notes": self._notes(),
             "warnings": warnings,
         }
