@@ -11,12 +11,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mixsense as ms
 from http_service import Service, two_models
 from in_process import mixsense
-from mixsense.cli.demo import alone
+from mixsense.cli.demo import alone, beside_truth
 from mixsense.cli.exits import BY_STATUS, MEANINGS, ExitCode, epilog
 from mixsense.cli.main import main
 from mixsense.cli.options import named_options, precision
@@ -150,6 +151,18 @@ def test_demo_hides_more_than_two_vectors(tmp_path):
         assert words in said
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
     assert mixsense("demo", "--models", "7").stderr.startswith("mixsense: models is 7; it must be at most 6")
+
+
+def test_the_rows_of_the_demo_and_those_not_shown_are_all():
+    """A coefficient that is there and was not found has a row: it is not counted among the others, too."""
+    truth = np.eye(3, 10)[[2, 0, 1]] + np.eye(3, 10, 3) * 0.1
+    found = ms.Recovery(np.eye(3, 10) + 0.01, "budget", stderr=np.full((3, 10), 0.1))
+    table = beside_truth(found, truth, range(3))
+    assert table.row_count == 6
+    assert table.caption == "4 coefficients within 1 standard error of 0 are not shown"
+    true, recovered = (list(table.columns[i].cells) for i in (1, 2))
+    assert (true[0], recovered[0]) == ("+1.000", "+1.010")  # β¹ is the first that was found, as in the picture
+    assert beside_truth(found, truth, range(2)).row_count == 4  # a table of its own
 
 
 def test_demo_says_when_another_number_of_vectors_is_found():

@@ -42,8 +42,8 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         numbered as in the table, and have their shares beside the numbers. A constant column, which has no coefficient,
         has no place where names tell the others apart, and an empty one where positions do.
     truth : (L, n) array_like, optional
-        The true vectors: drawn in green on the left, the recovered ones on the right in their best order. One recovered
-        vector stands beside each true one; of any other number the order tells nothing.
+        The true vectors: drawn in green on the left, each beside the recovered one that stands for it, and with its
+        number. One recovered vector stands beside each true one; of any other number the order tells nothing.
 
     Where the range of each feature is known, what is drawn is the effect of half of it, so that features of any unit
     compare; and each model's level, its answer in the middle of the box, stands beside its share.
@@ -62,8 +62,10 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     drawn[:, np.setdiff1d(np.arange(found.shape[1]), choice.shown)] = False
     true = None if truth is None else _checked(truth, found) * unit
     order = list(range(len(found)))
-    if true is not None and len(found) in (1, len(true)):
-        order = list(best_order(found, true))
+    if true is not None and len(found) == 1:
+        order = [0] * len(true)
+    elif true is not None and len(found) == len(true):
+        true = true[list(best_order(true, found))]
     names, places = _places(recovery)
     ends = _ends(recovery)
     left_out = _left_out(found, choice, ends is not None)
