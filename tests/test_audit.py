@@ -286,7 +286,7 @@ def test_the_exit_code_tells_how_many_models_there_are(means, told, code, rows, 
         assert result["weights"] == pytest.approx([0.5, 0.25, 0.25], abs=4 * max(result["weights_stderr"]))
     if code == 8:
         assert "the answers support 3 models" in shown.stdout
-        assert 'give models="auto"' in shown.stdout
+        assert 'give models = "auto"' in shown.stdout  # as in a study's file
 
 
 def test_an_audit_goes_on_with_as_many_models_as_before(tmp_path, here):
@@ -298,6 +298,8 @@ def test_an_audit_goes_on_with_as_many_models_as_before(tmp_path, here):
         (["--models", "3"], "has models = 2, now it is 3"),
         (["--models", "auto"], "has models = 2, now it is 'auto'"),
         (["--weights", "estimate"], "has weights = 'equal', now it is 'estimate'"),
+        (["--sigma", "1"], "has sigma = the default, now it is 1.0"),
+        (["--answer", "result.score"], "has the default as its answer, this command has 'result.score': give another"),
     ):
         code, errors = here(*args, *told)
         assert (code, words in errors) == (2, True), errors

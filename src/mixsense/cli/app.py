@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Abort as Abort
@@ -17,6 +17,7 @@ from mixsense.cli.plan import plan_command
 from mixsense.cli.recover import recover_command
 from mixsense.cli.study import app as study_app
 from mixsense.cli.sweep import sweep_command
+from mixsense.cli.wording import FILE, speak_of
 
 Misuse: type[Exception] = typer.BadParameter.__mro__[1]
 """What is raised for options that are missing, unknown or wrong: the UsageError of the click that typer comes with."""
@@ -40,11 +41,21 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    pass
+    commands: dict[str, Any] = getattr(context.command, "commands", {})
+    speak_of(_options(commands, context.invoked_subcommand or ""))
+
+
+def _options(commands: dict[str, Any], name: str) -> set[str]:
+    """Return what messages of a command may name: its options, and those of the command that a plan is made for."""
+    found = {flag for option in getattr(commands.get(name), "params", ()) for flag in option.opts}
+    if name in ("study", "sweep"):
+        return found | {FILE}
+    return found | _options(commands, "recover") if name == "plan" else found
 
 
 app.command("demo", epilog=epilog())(demo_command)

@@ -19,6 +19,7 @@ from mixsense.cli.options import number_of_models, precision, scale_told, shares
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_file, check_folder, write_result
 from mixsense.cli.study_file import study_name
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.problem import AUTO
 
@@ -220,13 +221,24 @@ def _resume(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any
         raise InvalidInput(f"the study {name!r} sends another body than this command: {hint}")
     for key, now in identity.items():
         if now != before[key]:
-            raise InvalidInput(f"the study {name!r} asks {before[key]!r}, this command {now!r} ({key}): {hint}")
+            raise InvalidInput(
+                f"the study {name!r} has {_default_or(before[key])} as its {key}, this command has "
+                f"{_default_or(now)}: {hint}"
+            )
     for key, now in json.loads(json.dumps(problem)).items():
         if key in study.problem and now != study.problem[key]:
-            raise InvalidInput(f"the study {name!r} has {key} = {study.problem[key]!r}, now it is {now!r}: {hint}")
+            raise InvalidInput(
+                f"the study {name!r} has {key} = {_default_or(study.problem[key])}, now it is {_default_or(now)}: "
+                f"{hint}"
+            )
     if study.progress().state == "failed":
         study.result()  # raises what it failed with
     return study
+
+
+def _default_or(value: Any) -> str:
+    """Return a setting for a message: what was left out is the default."""
+    return "the default" if value is None else repr(value)
 
 
 def _stored_identity(study: Study) -> dict[str, Any]:
@@ -250,7 +262,7 @@ def _look(oracle: Any, problem: dict[str, Any], silent: bool, block: Any) -> Pre
         given |= {"scale": problem.get("scale"), "features": problem.get("features")}
         report = preflight(oracle, problem["n"], problem.get("box"), **given)
     if not silent and not _is_mute(report):
-        typer.echo(report.summary())
+        typer.echo(spoken(report.summary()))
     return report
 
 
@@ -267,7 +279,8 @@ def _refuse(report: Preflight, as_json: bool, quiet: bool) -> None:
     if _is_mute(report):
         raise OracleError(report.problems[0].text)
     what = "; ".join(verdict.text for verdict in report.problems) if quiet else "see above"
-    typer.echo(f"mixsense: the preflight found a problem ({names}): {what}; --force goes on all the same", err=True)
+    text = f"mixsense: the preflight found a problem ({names}): {spoken(what)}; --force goes on all the same"
+    typer.echo(text, err=True)
     raise typer.Exit(ExitCode.PREFLIGHT)
 
 
@@ -281,7 +294,7 @@ def _begin(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]
 def _show(study: Study, r: Recovery, out: Path | None, as_json: bool, quiet: bool) -> None:
     from mixsense.recovery.tables import as_table, as_text
 
-    text = as_text(as_table(r, study.names, difference=True))
+    text = spoken(as_text(as_table(r, study.names, difference=True)))
     if as_json:
         found = {"study": study.name, "preflight": study.notes.get("preflight"), "result": json.loads(r.to_json())}
         text = json.dumps(found)

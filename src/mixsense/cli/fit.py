@@ -11,6 +11,7 @@ from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, scale_told, shares
 from mixsense.cli.output import check_apart, check_file, check_picture, save_picture, write_page, write_result
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput
 from mixsense.problem import DEFAULTS
 
@@ -70,7 +71,7 @@ def fit_command(
         seed=seed,
         lapses=lapses,
     )
-    typer.echo(r.to_json() if as_json else r.summary())
+    typer.echo(r.to_json() if as_json else spoken(r.summary()))
     if out is not None:
         write_result(r, out)
     if html is not None:

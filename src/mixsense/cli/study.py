@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixsense.checks import as_float
+from mixsense.checks import as_float, counted
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
 from mixsense.cli.output import (
@@ -22,6 +22,7 @@ from mixsense.cli.output import (
     write_result,
 )
 from mixsense.cli.study_file import read_study_file, study_name
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, StudyError
 
 if TYPE_CHECKING:
@@ -167,9 +168,10 @@ def result(
     except StudyError as error:
         if "needed" not in error.data:  # the database or the method failed
             raise
-        typer.echo(f"mixsense: {error}", err=True)
+        typer.echo(f"mixsense: {spoken(str(error))}", err=True)
         raise typer.Exit(ExitCode.NOT_CERTIFIED) from None
-    typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference="endpoint" in study.notes)))
+    table = as_table(r, study.names, difference="endpoint" in study.notes)
+    typer.echo(r.to_json() if as_json else spoken(as_text(table)))
     if out is not None:
         write_result(r, out)
     if html is not None:
@@ -212,7 +214,7 @@ def release(
     Answers that come all the same are taken if they are still useful, and kept as surplus if not.
     """
     before = _load(db, name).release(respondent=respondent)
-    typer.echo(json.dumps({"released": before}) if as_json else f"{before:,} questions released")
+    typer.echo(json.dumps({"released": before}) if as_json else f"{counted(before, 'question')} released")
 
 
 @app.command(epilog=ANY)
@@ -224,7 +226,7 @@ def delete(
     """Remove a study and all its answers, for good."""
     study = _load(db, name)
     now = study.progress()
-    if not yes and not typer.confirm(f"Remove {name!r} and its {now.total + now.surplus:,} answers for good?"):
+    if not yes and not typer.confirm(f"Remove {name!r} and its {counted(now.total + now.surplus, 'answer')} for good?"):
         raise typer.Exit(ExitCode.FAILED)
     study.delete()  # the one that was asked about, and no other that got its name meanwhile
     typer.echo(f"removed {name!r}")
@@ -245,7 +247,7 @@ def import_(
     from mixsense.studies.files import import_answers
 
     found = import_answers(_load(db, name), file)
-    words = f"{found['taken']:,} answers taken, {found['surplus']:,} surplus, {found['known']:,} known before"
+    words = f"{counted(found['taken'], 'answer')} taken, {found['surplus']:,} surplus, {found['known']:,} known before"
     typer.echo(json.dumps(found) if as_json else words)
 
 
@@ -274,8 +276,8 @@ def export(
         written = export_open(study, file, MOST_AT_ONCE if count is None else count, force)
         if not written:
             _no_question(study, f"; {file} was not written")
-    what = "questions" if open_ else "answers"
-    typer.echo(json.dumps({what: written}) if as_json else f"{written:,} {what} in {file}")
+    what = "question" if open_ else "answer"
+    typer.echo(json.dumps({f"{what}s": written}) if as_json else f"{counted(written, what)} in {file}")
 
 
 def _load(db: str, name: str) -> Study:
