@@ -26,6 +26,7 @@ from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, StudyError
 
 if TYPE_CHECKING:
+    from mixsense.studies.records import Question
     from mixsense.studies.study import Study
 
 NO_QUESTION = epilog(ExitCode.ALL_OUT, ExitCode.ENDED)
@@ -54,7 +55,7 @@ def create(
     The file has name, and what `recover` takes: gamma, sigma, k, eta, method, models, weights, max_queries, seed,
     intercept; answer_range = \[1, 7] (or a table \[answers] with scale, range and step) and lease = 600 (seconds) if
     wanted; and for each feature a table [\[features]] with name, unit, range = \[low, high] and, for whole numbers,
-    kind = "integer"; or n without features.
+    kind = "integer" or, without a range, kind = "yesno"; or n without features.
     """
     from mixsense.studies.registry import create_study
 
@@ -110,10 +111,20 @@ def ask(
             typer.echo(json.dumps(question.to_dict()))
         else:
             typer.echo(f"question {question.id}")
-            entries = [(label, f"{x:.6g}", unit) for label, x, unit in question.entries()]
-            print_table(("feature", "value", "unit"), entries)
+            print_table(("feature", "value", "unit"), _entries(question))
     if not questions:
         _no_question(study)
+
+
+def _entries(question: Question) -> list[tuple[str, str, str]]:
+    """Return name, value and unit of what a question asks; a yes or no in words, too, as its answer has no number."""
+    from mixsense.features.kinds import is_yes_no
+
+    words = {feature.name: (" (no)", " (yes)") for feature in question.features or () if is_yes_no(feature)}
+    return [
+        (label, f"{x:.6g}{words[label][round(x)] if label in words else ''}", unit)
+        for label, x, unit in question.entries()
+    ]
 
 
 def _no_question(study: Study, then: str = "") -> None:
