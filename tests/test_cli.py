@@ -350,6 +350,7 @@ def test_messages_name_options_and_not_arguments(arguments, words, tmp_path):
             "--models 3, or --gamma none and int",
         ),
         (["--fresh"], "a new one each time (fresh=True, --new-connections)", "each time (--new-connections)"),
+        (["--block"], "block=8 (--block auto) keeps", "--block auto keeps"),
         (["--force"], "replace it with --force (force=True)", "replace it with --force"),
         (["file"], "replace it with --force (force=True)", "replace it with --force"),
         (["file"], "give models=\"auto\", or method='frugal'", 'give models = "auto", or method = "frugal"'),

@@ -84,8 +84,12 @@ PATTERNS = (
     Pattern(r"(?<![-\w])max_queries\b", lambda m: ("--max-queries", "--max-queries"), lambda m: "max_queries"),
 )
 """What is turned, in this order."""
-TWICE = re.compile(r"(?P<option>--[\w-]+(?: \w+)?) \((?:(?P=option)|\w+=\w+)\)|\(\w+=\w+, (?P<only>--[\w-]+)\)")
-"""An option, and in parentheses the same again; or the argument and the option in parentheses."""
+TWICE = (
+    (re.compile(r"\b\w+=[^\s(]+ \((--[^)]+)\)"), r"\1"),
+    (re.compile(r"(--[\w-]+) \(\w+=\w+\)"), r"\1"),
+    (re.compile(r"\(\w+=\w+, (--[\w-]+)\)"), r"(\1)"),
+)
+"""Where a text has both, as ``force=True (--force)``, the option is kept."""
 
 
 def speak_of(options: Iterable[str]) -> None:
@@ -109,9 +113,11 @@ def spoken(text: str) -> str:
     """
     if not _options:
         return text
+    for both, option in TWICE:
+        text = both.sub(option, text)
     for pattern in PATTERNS:
         text = re.sub(pattern.python, lambda found, of=pattern: _said(of, found), text)  # type: ignore[misc]
-    return TWICE.sub(lambda found: found["option"] or f"({found['only']})", text)
+    return text
 
 
 def _said(pattern: Pattern, found: re.Match[str]) -> str:

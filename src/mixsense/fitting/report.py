@@ -137,7 +137,7 @@ class Report:
         names = [self._named([j]) for j in self.columns.used.tolist()]
         free = (expected.free_sigma, expected.free_weights)
         checks = check_model(some_groups(data), fit, *free, level=self.columns.intercept, names=names)
-        return warning([check for check in checks if check.name in BETWEEN_GROUPS])
+        return warning([check for check in checks if check.name in BETWEEN_GROUPS], again=False)
 
     def _law(self) -> Scale | None:
         """Return what makes answers of the linear value, in the user's units."""
