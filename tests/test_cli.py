@@ -53,6 +53,16 @@ def test_help_is_complete():
     assert program("--version").stdout.strip() == f"mixsense {ms.__version__}"
 
 
+def test_help_fits_into_80_columns():
+    """Paragraphs are as wide as the terminal, whatever lines the source has, and no word of an option is cut."""
+    for name in ("", *(name for name in commands() if name)):
+        page = mixsense(*name.split(), "--help", env=os.environ | {"COLUMNS": "80"}).stdout
+        assert max(map(len, page.splitlines())) <= 80
+        assert not re.search(r"\w…", page), name
+    page = mixsense("audit", "--help", env=os.environ | {"COLUMNS": "80"}).stdout
+    assert " endpoint the same command goes on, and asks nothing again that was answered. A" in page
+
+
 def commands():
     """Every command by its words, as `study ask`, with its help's last lines."""
     from typer.main import get_command
@@ -322,7 +332,10 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
             "recover --simulate --n 20 --k 3 --method paper --max-queries 1000",
             "(1 query, 2000 times each) and nothing was asked: give --max-queries of at least 2000",
         ),
-        ("recover --simulate --n 9 --method lattice", "or use --method frugal"),
+        (
+            "recover --simulate --n 9 --k 2 --sigma 1 --method noiseless",
+            "--method noiseless needs answers without noise; use --method frugal",
+        ),
         ("study create scale.toml", 'give [answers] with scale = "rating" and range = [1, 7], or with scale = "prob'),
         ("study create level.toml", "intercept = true needs the range of each feature: give range = [low, high]"),
     ],

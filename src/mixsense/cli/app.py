@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated, Any
 
 import typer
@@ -58,6 +59,26 @@ def _options(commands: dict[str, Any], name: str) -> set[str]:
     return found | _options(commands, "recover") if name == "plan" else found
 
 
+def unwrapped(text: str) -> str:
+    r"""Return the text of a docstring with a line for each paragraph: terminals of any width break it themselves.
+
+    Examples
+    --------
+    >>> unwrapped("What it does.\n\nMore, in lines\nof a file.")
+    'What it does.\n\nMore, in lines of a file.'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _unwrap(of: typer.Typer) -> None:
+    """Let the help of all commands have lines as long as the terminal."""
+    for command in of.registered_commands:
+        command.help = unwrapped(command.help or inspect.getdoc(command.callback) or "")
+    for group in of.registered_groups:
+        if group.typer_instance is not None:
+            _unwrap(group.typer_instance)
+
+
 app.command("demo", epilog=epilog())(demo_command)
 app.command("recover", epilog=epilog(*OF_RESULTS))(recover_command)
 app.command("fit", epilog=epilog(ExitCode.SINGLE, ExitCode.UNCERTAIN))(fit_command)
@@ -66,3 +87,4 @@ app.command("sweep", epilog=epilog())(sweep_command)
 app.command("figures", epilog=epilog())(figures_command)
 app.command("audit", epilog=epilog(*OF_RESULTS, ExitCode.PREFLIGHT))(audit_command)
 app.add_typer(study_app, name="study")
+_unwrap(app)

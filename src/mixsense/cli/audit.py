@@ -43,7 +43,8 @@ def audit_command(
     n: options.OptionalN = None,
     features: Annotated[str | None, typer.Option(help="Names of the inputs, as a,b,c; instead of --n.")] = None,
     box: Annotated[
-        list[str] | None, typer.Option(help="Range of every input as 0:10, or of one as milk=0:10; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="<range>", help="Range of every input as 0:10, or of one as milk=0:10; repeatable."),
     ] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Each model has a constant (needs --box).")] = False,
     body: Annotated[
@@ -53,7 +54,10 @@ def audit_command(
     answer: Annotated[str | None, typer.Option(help="Path of the number in the answer, as result.score.")] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=env:VARIABLE, as Authorization=Bearer env:TOKEN; harmless ones in plain; repeatable."),
+        typer.Option(
+            metavar="<str>",
+            help="NAME=env:VARIABLE, as Authorization=Bearer env:TOKEN; harmless ones in plain; repeatable.",
+        ),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Most requests a second.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Most requests at a time.", show_default="8")] = None,
@@ -62,15 +66,20 @@ def audit_command(
     limit: Annotated[
         float | None, typer.Option(help="Seconds for a question with all tries.", show_default="300")
     ] = None,
-    allow_host: Annotated[list[str] | None, typer.Option(help="Host that a redirect may lead to; repeatable.")] = None,
-    new_connections: Annotated[
-        bool | None,
-        typer.Option(
-            "--new-connections/--keep-connections",
-            help="One for each request, or a few for all: then what a service routes by connection is not seen.",
-            show_default="new",
-        ),
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="<str>", help="Host that a redirect may lead to; repeatable.")
     ] = None,
+    new_connections: Annotated[
+        bool,
+        typer.Option("--new-connections", help="A connection for each request: the default, unless a file keeps them."),
+    ] = False,
+    keep_connections: Annotated[
+        bool,
+        typer.Option(
+            "--keep-connections",
+            help="A few connections for all requests: what a service routes by connection is not seen then.",
+        ),
+    ] = False,
     block: Annotated[
         str | None,
         typer.Option(help="Questions that one caller of a sticky endpoint is asked, or auto.", show_default="1"),
@@ -117,7 +126,9 @@ def audit_command(
     endpoint: dict[str, Any] = given.pop("endpoint", {})
     endpoint |= _stated(body=body, answer=answer, headers=headers_of(header), rate=rate, concurrency=concurrency)
     endpoint |= _stated(timeout=timeout, retries=retries, limit=limit, hosts=allow_host or None)
-    endpoint |= _stated(fresh=new_connections)
+    if new_connections and keep_connections:
+        raise InvalidInput("--new-connections and --keep-connections exclude each other: give one of them")
+    endpoint |= _stated(fresh=True if new_connections else False if keep_connections else None)
     problem = problem_of(given, n, features, box, intercept)
     problem |= _stated(k=k, sigma=sigma, models=number_of_models(models), weights=shares(weights))
     problem |= _stated(max_queries=max_queries, seed=seed, promise=promise, scale=scale_told(scale))
