@@ -218,6 +218,8 @@ def test_constant_columns_have_no_place_in_pictures_and_counts():
     assert [label.get_text() for label in axes.get_xticklabels()] == list("abdef")
     assert len(ms.Recovery.from_json(r.to_json()).plot().get_xticklabels()) == 5
     assert ms.fit(X, y, intercept=True).plot().get_xlim() == (-1, 6)  # positions stay what they are
+    nothing = ms.Recovery([[0.0]], "single", names=["a"], diagnostics={"constant_columns": [0], "half_ranges": [0.0]})
+    assert nothing.plot().get_xlim() == (-1, 1)
     plt.close("all")
 
 

@@ -119,12 +119,12 @@ def _checked(truth: ArrayLike, found: Array) -> Array:
 def _places(recovery: Recovery) -> tuple[tuple[str, ...] | None, Index]:
     """Return the names below the axis, and the coefficients that have a place on it.
 
-    Where names tell them apart, those of constant columns have none.
+    Where names tell them apart, those of constant columns have none, unless all columns are constant.
     """
     names, n = recovery.names, recovery.vectors.shape[1]
-    if names is None or n > MOST_NAMES:
-        return names, np.arange(n)
     places = np.setdiff1d(np.arange(n), recovery.diagnostics.get(CONSTANT, ()))
+    if names is None or n > MOST_NAMES or not len(places):
+        return names, np.arange(n)
     return tuple(names[j] for j in places), places
 
 
