@@ -286,7 +286,7 @@ def test_the_exit_code_tells_how_many_models_there_are(means, told, code, rows, 
         assert result["weights"] == pytest.approx([0.5, 0.25, 0.25], abs=4 * max(result["weights_stderr"]))
     if code == 8:
         assert "the answers support 3 models" in shown.stdout
-        assert 'give models="auto"' in shown.stdout
+        assert 'give models = "auto"' in shown.stdout  # as in a study's file
 
 
 def test_an_audit_goes_on_with_as_many_models_as_before(tmp_path, here):
@@ -298,6 +298,8 @@ def test_an_audit_goes_on_with_as_many_models_as_before(tmp_path, here):
         (["--models", "3"], "has models = 2, now it is 3"),
         (["--models", "auto"], "has models = 2, now it is 'auto'"),
         (["--weights", "estimate"], "has weights = 'equal', now it is 'estimate'"),
+        (["--sigma", "1"], "has sigma = the default, now it is 1.0"),
+        (["--answer", "result.score"], "has the default as its answer, this command has 'result.score': give another"),
     ):
         code, errors = here(*args, *told)
         assert (code, words in errors) == (2, True), errors
@@ -346,7 +348,8 @@ def test_a_budget_is_spent_only_if_gamma_is_none(tmp_path):
         (["http://127.0.0.1:9/", "--n", "3", "--name", ""], "name is ''"),
         (["http://127.0.0.1:9/", "--n", "3", "--gamma", "-1"], "gamma is -1"),
         (["http://127.0.0.1:9/", "--n", "3", "--gamma", "x"], "give a number such as 0.1, or none"),
-        (["http://127.0.0.1:9/", "--n", "3", "--gamma", "none"], "max_queries"),
+        (["http://127.0.0.1:9/", "--n", "3", "--gamma", "none"], "--max-queries"),
+        (["http://127.0.0.1:9/", "--n", "3", "--new-connections", "--keep-connections"], "exclude each other"),
         (["http://127.0.0.1:9/", "--n", "3", "--out", "no/such/r.json"], "the folder no/such does not exist"),
         (["http://127.0.0.1:9/", "--n", "3", "--out", "."], ". is a folder"),
         (["http://127.0.0.1:9/", "--features", "a,(intercept)", "--box", "0:1", "--intercept"], "'(intercept)'"),

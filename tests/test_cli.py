@@ -11,15 +11,17 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mixsense as ms
 from http_service import Service, two_models
 from in_process import mixsense
-from mixsense.cli.demo import alone
+from mixsense.cli.demo import alone, beside_truth
 from mixsense.cli.exits import BY_STATUS, MEANINGS, ExitCode, epilog
 from mixsense.cli.main import main
 from mixsense.cli.options import named_options, precision
+from mixsense.cli.wording import speak_of, spoken
 from mixsense.recovery.result import STATUSES
 
 PAGE = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -49,6 +51,16 @@ def test_help_is_complete():
         for line in options:
             assert len(line.strip("│ ").split("  ")) > 1, f"no help for {line}"
     assert program("--version").stdout.strip() == f"mixsense {ms.__version__}"
+
+
+def test_help_fits_into_80_columns():
+    """Paragraphs are as wide as the terminal, whatever lines the source has, and no word of an option is cut."""
+    for name in ("", *(name for name in commands() if name)):
+        page = mixsense(*name.split(), "--help", env=os.environ | {"COLUMNS": "80"}).stdout
+        assert max(map(len, page.splitlines())) <= 80
+        assert not re.search(r"\w…", page), name
+    page = mixsense("audit", "--help", env=os.environ | {"COLUMNS": "80"}).stdout
+    assert " endpoint the same command goes on, and asks nothing again that was answered. A" in page
 
 
 def commands():
@@ -150,6 +162,18 @@ def test_demo_hides_more_than_two_vectors(tmp_path):
         assert words in said
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
     assert mixsense("demo", "--models", "7").stderr.startswith("mixsense: models is 7; it must be at most 6")
+
+
+def test_the_rows_of_the_demo_and_those_not_shown_are_all():
+    """A coefficient that is there and was not found has a row: it is not counted among the others, too."""
+    truth = np.eye(3, 10)[[2, 0, 1]] + np.eye(3, 10, 3) * 0.1
+    found = ms.Recovery(np.eye(3, 10) + 0.01, "budget", stderr=np.full((3, 10), 0.1))
+    table = beside_truth(found, truth, range(3))
+    assert table.row_count == 6
+    assert table.caption == "4 coefficients within 1 standard error of 0 are not shown"
+    true, recovered = (list(table.columns[i].cells) for i in (1, 2))
+    assert (true[0], recovered[0]) == ("+1.000", "+1.010")  # β¹ is the first that was found, as in the picture
+    assert beside_truth(found, truth, range(2)).row_count == 4  # a table of its own
 
 
 def test_demo_says_when_another_number_of_vectors_is_found():
@@ -283,10 +307,10 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         (["lab:ask", "--option", "m=9"], 2, "--option m does not go with --method frugal: it takes steer"),
         (["lab:ask", "--no-steer", "--option", "steer=true"], 2, "--steer and --option steer are the same"),
         (["lab:ask", *SMALL, "--decoder", "magic"], 2, "decoder is 'magic': give 'basis_pursuit'"),
-        (["lab:ask", "--n", "9", "--method", "paper"], 2, "k is missing: method='paper' asks"),
+        (["lab:ask", "--n", "9", "--method", "paper"], 2, "k is missing: --method paper asks"),
         (["lab:late", *SMALL], 1, "; the 60 answers received before are lost: --record FILE keeps them"),
         (["lab:late", *SMALL, "--record", "l.jsonl"], 1, "the 60 answers received before are in l.jsonl, the same"),
-        (["lab:ask", *SMALL, "--max-queries", "10"], 1, "nothing was asked"),
+        (["lab:ask", *SMALL, "--max-queries", "10"], 2, "--max-queries is 10, but the step"),
         (["lab:ask", *SMALL, "--gamma", "1", "--out", "no/where.json"], 2, "the folder no does not exist"),
         (["lab:ask", *SMALL, "--gamma", "1", "--plot", "r.doc"], 2, "r.doc cannot be drawn"),
     ]
@@ -294,6 +318,65 @@ def test_recover_from_a_python_function_and_its_mistakes(tmp_path):
         done = mixsense("recover", *args, cwd=tmp_path)
         assert (done.returncode, words in done.stderr) == (code, True), (args, done.stderr)
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            "audit http://127.0.0.1:9/ --n 3 --intercept",
+            "--intercept needs the range of each feature: give --box LOW:HIGH",
+        ),
+        ("plan --n 9 --k 2 --sigma 1 --gap 2 --gamma 1.5", "or recover one vector with --method single"),
+        (
+            "recover --simulate --n 20 --k 3 --method paper --max-queries 1000",
+            "(1 query, 2000 times each) and nothing was asked: give --max-queries of at least 2000",
+        ),
+        (
+            "recover --simulate --n 9 --k 2 --sigma 1 --method noiseless",
+            "--method noiseless needs answers without noise; use --method frugal",
+        ),
+        ("study create scale.toml", 'give [answers] with scale = "rating" and range = [1, 7], or with scale = "prob'),
+        ("study create level.toml", "intercept = true needs the range of each feature: give range = [low, high]"),
+    ],
+)
+def test_messages_name_options_and_not_arguments(arguments, words, tmp_path):
+    (tmp_path / "scale.toml").write_text('n = 3\nscale = "rating=1:7"\n')
+    (tmp_path / "level.toml").write_text("n = 3\nintercept = true\n")
+    done = mixsense(*arguments.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "said"),
+    [
+        (
+            ["--scale"],
+            "give scale=ms.Rating(low, high, step), or ms.Probability()",
+            "rating=LOW:HIGH:STEP, or --scale pro",
+        ),
+        (["--scale"], "give scale='probability' (--scale probability), or", "give --scale probability, or"),
+        (
+            ["--models", "--gamma"],
+            "give models=3, or gamma=None and intercept=True",
+            "--models 3, or --gamma none and int",
+        ),
+        (["--fresh"], "a new one each time (fresh=True, --new-connections)", "each time (--new-connections)"),
+        (["--block"], "block=8 (--block auto) keeps", "--block auto keeps"),
+        (["--force"], "replace it with --force (force=True)", "replace it with --force"),
+        (["file"], "replace it with --force (force=True)", "replace it with --force"),
+        (["file"], "give models=\"auto\", or method='frugal'", 'give models = "auto", or method = "frugal"'),
+        ([], "give max_queries", "give max_queries"),
+    ],
+)
+def test_what_an_argument_is_called_in_a_command(options, text, said):
+    speak_of(options)
+    try:
+        found = spoken(text)
+    finally:
+        speak_of([])
+    assert said in found
 
 
 def test_options_of_a_method_of_ones_own(tmp_path):

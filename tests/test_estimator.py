@@ -55,7 +55,11 @@ def test_of_somebody_known_the_responsible_model_answers(fitted):
     assert np.allclose(own, alone, atol=0.02)
     assert np.mean((own - Y) ** 2) < 0.35  # noise: 0.25
     assert np.mean((fitted.predict(X) - Y) ** 2) > 1
-    nobody = fitted.predict(X[:3], groups=["unknown"] * 3)
+    with pytest.warns(UserWarning, match="^1 group without an answer in the fit: the mean over the shares") as told:
+        nobody = fitted.predict(X[:3], groups=["unknown"] * 3)
+    assert (len(told), told[0].filename) == (1, __file__)
+    with pytest.warns(UserWarning, match="^2 groups without an answer in the fit"):
+        fitted.predict(X[:3], groups=["unknown", PEOPLE[0], "strange"])
     assert np.allclose(nobody, fitted.predict(X[:3]))
 
 

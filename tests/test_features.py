@@ -13,6 +13,7 @@ import pytest
 
 import mixsense as ms
 from http_service import Service
+from in_process import mixsense
 from mixsense.features.kinds import case_of, features_of
 from mixsense.features.units import Units
 from mixsense.oracles.preflight import preflight
@@ -130,6 +131,33 @@ def test_a_file_of_features_has_their_kinds(tmp_path):
     (tmp_path / "tea.toml").write_text('[[features]]\nname = "milk"\nkind = "integer"\n')
     with pytest.raises(ms.InvalidInput, match=r"give range = \[low, high\] of each"):
         read_study_file(tmp_path / "tea.toml")
+
+
+def test_a_yes_or_no_needs_no_range_and_is_asked_in_words(tmp_path):
+    file = tmp_path / "tea.toml"
+    file.write_text(
+        'sigma = 1.0\n[[features]]\nname = "strength"\nrange = [4, 16]\n[[features]]\nname = "milk"\nkind = "yesno"\n'
+    )
+    assert mixsense("study", "create", file, cwd=tmp_path).returncode == 0
+    study = ms.load_study(tmp_path / "mixsense.db", "tea")
+    assert study.features == (ms.Number("strength", 4, 16), ms.Integer("milk", 0, 1))
+    study.close()
+    said = " ".join(mixsense("study", "ask", "tea", "--count", "20", cwd=tmp_path).stdout.split())
+    assert "│ milk │ 0 (no) │" in said
+    assert "│ milk │ 1 (yes) │" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ('kind = "binary"', 'the kind of feature \'milk\' is \'binary\': give kind = "number", "integer" or "yesno"'),
+        ('kind = "yesno"\nrange = [0, 2]', r"feature 'milk' is a yes or no, and its range [0, 2]: leave it out"),
+    ],
+)
+def test_a_wrong_kind_names_those_there_are(given, words, tmp_path):
+    (tmp_path / "tea.toml").write_text(f'[[features]]\nname = "milk"\n{given}\n')
+    done = mixsense("study", "create", "tea.toml", cwd=tmp_path)
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
 
 
 def test_a_service_is_sent_whole_numbers():

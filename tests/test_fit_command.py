@@ -48,6 +48,12 @@ def test_a_file_gives_the_same_as_python_and_files_for_others(folder):
     assert np.allclose(json.loads(printed.stdout)["vectors"], r.vectors)
 
 
+def test_warnings_name_options(folder):
+    done = run(folder, "tea.csv", "--answer", "liking", "--group", "person", "--models", "1", "--intercept")
+    assert done.returncode == 8
+    assert "models: give --models auto" in done.stdout
+
+
 def test_numbers_with_a_comma_are_read(folder):
     ours, theirs = (read_file(folder / name, "liking", "person") for name in ("tea.csv", "german.csv"))
     assert np.array_equal(ours.X, theirs.X)

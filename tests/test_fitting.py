@@ -205,6 +205,24 @@ def test_constant_columns_have_no_coefficient_beside_an_intercept():
     assert np.isfinite(r.predict(X[0]).interval).all()
 
 
+def test_constant_columns_have_no_place_in_pictures_and_counts():
+    import matplotlib.pyplot as plt
+
+    X, y, _ = mixed(300, level=(4.0, 4.0))
+    X[:, 2] = 7.0
+    r = ms.fit(X, y, intercept=True, features=list("abcdef"))
+    assert r.diagnostics["constant_columns"] == [2]
+    listed = len(r.summary().split("(intercept)")[0].splitlines()) - 2
+    assert f"({5 - listed} coefficient" in r.summary()
+    axes = r.plot(np.ones((len(r.vectors), 6)))  # no warning: all of them are errors here
+    assert [label.get_text() for label in axes.get_xticklabels()] == list("abdef")
+    assert len(ms.Recovery.from_json(r.to_json()).plot().get_xticklabels()) == 5
+    assert ms.fit(X, y, intercept=True).plot().get_xlim() == (-1, 6)  # positions stay what they are
+    nothing = ms.Recovery([[0.0]], "single", names=["a"], diagnostics={"constant_columns": [0], "half_ranges": [0.0]})
+    assert nothing.plot().get_xlim() == (-1, 1)
+    plt.close("all")
+
+
 def test_a_constant_column_is_an_intercept_where_there_is_none():
     X, y, _ = mixed(300, level=(14.0, 14.0))
     X[:, 2] = 7.0

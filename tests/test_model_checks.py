@@ -350,6 +350,14 @@ def test_a_warning_names_first_what_explains_most():
     assert not surely_failed([tails, fine])
 
 
+def test_a_failure_that_may_be_chance_says_so():
+    drift = Check("drift of the level", 5.0, 1e-4, 0.0015, "the level changes")
+    chance = "fail by chance in about 2 of 100 runs: another seed (an audit: --fresh) tells"
+    assert warning([drift]).endswith(chance)
+    assert chance not in warning([drift], again=False)  # data that are there stay what they are
+    assert chance not in warning([Check(drift.name, 5.0, 1e-6, 0.0015, drift.what)])  # beyond doubt
+
+
 def test_every_check_has_a_remedy():
     names = {check.name for check in checks(*answers(1), free_sigma=False, free_weights=False)} | set(WORLDS)
     assert names <= set(REMEDIES)

@@ -8,6 +8,7 @@ import json
 import math
 import subprocess
 import sys
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -272,14 +273,20 @@ def test_the_command_line():
     given = ["--n", 100, "--k", 5, "--sigma", 1, "--gap", 2]
     done = command(*given, "--gamma", 0.1, "--per-person", 12)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(ms.plan(**USUAL, gamma=0.1, per_person=12))
+    python = [('method="paper"', "--method paper"), ('promise="typical"', "--promise typical")]
+    python += [("max_queries", "--max-queries")]
+
+    def said(plan):
+        return reduce(lambda text, words: text.replace(*words), python, str(plan))
+
+    assert done.stdout.strip() == said(ms.plan(**USUAL, gamma=0.1, per_person=12))
     done = command(*given, "--budget", 2000, "--json", "--weights", "0.7,0.3")
     assert json.loads(done.stdout) == json.loads(ms.plan(**USUAL, budget=2000, weights=(0.7, 0.3)).to_json())
     done = command(*given, "--gamma", 0.1, "--models", 3)
-    assert done.stdout.strip() == str(ms.plan(**USUAL, gamma=0.1, models=3))
+    assert done.stdout.strip() == said(ms.plan(**USUAL, gamma=0.1, models=3))
     for wrong, words in (
         (["--gamma", 0.1, "--models", 1], "models is 1; it must be at least 2"),
-        (["--gamma", 1.5], "give gamma below 1"),
+        (["--gamma", 1.5], "give gamma below 1, or recover one vector with --method single"),
         ([], "both missing"),
         (["--gamma", 0.1, "--weights", "x"], "give shares"),
         (["--gamma", "x"], "--gamma"),
@@ -496,3 +503,4 @@ def test_typical_vectors_never_cost_more_than_any(gamma):
         table = ms.plan(n, 5, sigma=0.8, gap=2.0, gamma=gamma)
         assert table["typical"].queries <= table["certified"].queries
     assert "box: planned for queries of any size" in str(table)
+    assert json.loads(table.to_json())["remarks"] == str(table).splitlines()[-1:]

@@ -125,6 +125,7 @@ def test_preflight_sees_stickiness_by_cookie():
     levels, report = look(cookie)
     assert levels == GOOD | {"sticky": "note"}, report.summary()
     assert "cookie" in report["sticky"].text
+    assert report["sticky"].text.endswith("answers are labelled better, shares known less well")
 
 
 def test_preflight_says_that_one_model_is_all_it_sees():

@@ -89,7 +89,8 @@ def test_the_least_certain_ones_are_left_out_and_counted():
 def test_no_table_is_too_short_for_what_is_clearly_not_0(stderr):
     vectors = np.linspace(1, 2, 80).reshape(2, 40)
     text = ms.Recovery(vectors, "certified", stderr=stderr).summary()
-    assert [line.split()[0] for line in text.splitlines()[2:]] == [*map(str, range(40))]
+    assert [line.split()[0] for line in text.splitlines()[2:42]] == [*map(str, range(40))]
+    assert "not shown" not in text
 
 
 def test_without_standard_errors_what_is_hidden_is_counted():
@@ -102,8 +103,15 @@ def test_without_standard_errors_what_is_hidden_is_counted():
 def test_a_method_without_standard_errors_says_so():
     note = "(no ±: this method gives no standard errors)"
     assert note in ms.Recovery(VECTORS, "budget", sigma=1.0).summary()
+    assert note in ms.Recovery(VECTORS, "budget").summary()  # of a method of one's own that does not tell the noise
     assert note not in ms.Recovery(VECTORS, "budget", sigma=1.0, stderr=np.ones((2, 3))).summary()
     assert note not in ms.Recovery(VECTORS, "certified", sigma=0.0).summary()
+
+
+def test_a_fit_has_used_all_data_where_others_have_spent_a_budget():
+    spent, fitted = (ms.Recovery(VECTORS, "budget", 9, diagnostics={"method": name}) for name in ("frugal", "fit"))
+    assert spent.summary().startswith("budget: there are no more answers; the best estimate so far; 9 answers")
+    assert fitted.summary().startswith("budget: all data were used; the best estimate; 9 answers")
 
 
 def test_a_column_says_what_the_second_model_has_more():
@@ -387,13 +395,15 @@ def test_pictures_show_truth_left_and_recovered_right():
 
     axes = FULL.plot(VECTORS[::-1])
     titles = [a.get_title() for a in axes.figure.axes]
-    # Numbered as in the table: the second one is nearest to the first true one.
-    assert titles == ["truth: vector 1", "recovered: vector 2", "truth: vector 2", "recovered: vector 1"]
+    # Numbered as in the table, and the truth like what stands for it, whatever its order was.
+    assert titles == ["truth: vector 1", "recovered: vector 1", "truth: vector 2", "recovered: vector 2"]
     assert len(FULL.plot().figure.axes) == 2
     three = ms.Recovery(np.eye(3), "budget")
     axes = three.plot(np.eye(3)[[1, 2, 0]])
     assert len(axes.figure.axes) == 6
-    assert axes.lines[0].get_xdata() == [0]  # the third true vector is the first one found
+    first = axes.figure.axes[:2]
+    assert [a.get_title() for a in first] == ["truth: vector 1", "recovered: vector 1"]
+    assert [a.lines[0].get_xdata().tolist() for a in first] == [[0], [0]]  # the third true vector is the first found
     with pytest.raises(ms.InvalidInput, match="they must be equal in length"):
         three.plot(np.ones((3, 2)))
     plt.close("all")

@@ -332,7 +332,7 @@ def test_the_command_line_keeps_a_respondent(study, command):
     assert code == 0
     ids = [json.loads(line)["id"] for line in out.splitlines()]
     assert command("tell", "tea", ids[0], "3", "--db", "tea.db")[0] == 0
-    assert command("release", "tea", "--db", "tea.db", "--respondent", "walrus-token")[1] == "1 questions released\n"
+    assert command("release", "tea", "--db", "tea.db", "--respondent", "walrus-token")[1] == "1 question released\n"
     assert "walrus-token" not in repr(study.answers()) + str(study.progress())
     assert command("advance", "tea", "--db", "tea.db")[1] == "nothing: asking\n"
 

@@ -164,6 +164,17 @@ def for_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with what it counts.
+
+    Examples
+    --------
+    >>> counted(1, "answer"), counted(1200, "answer"), counted(2, "query", "queries")
+    ('1 answer', '1,200 answers', '2 queries')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def one_line(text: Any, most: int = 500) -> str:
     """Return a text or bytes on one line, printable, and short enough for a message.
 

@@ -67,7 +67,8 @@ class Surplus(OracleError):
 class BudgetError(MixsenseError, RuntimeError):
     """The budget ends before there is any estimate, or a step needs more answers than anyone can hold.
 
-    `record` holds the answers that were received until then, if any.
+    `record` holds the answers that were received until then, if any, and `asked` their number: 0 where the budget or
+    the precision was wrong from the first step on.
     """
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import require
+from mixsense.checks import counted, require
 from mixsense.errors import InvalidInput
 from mixsense.fitting.fit import fit_table
 from mixsense.frames import is_missing
@@ -152,7 +153,8 @@ class SparseMixtureRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         groups : (n_samples,) array_like, optional
             Who is asked. Of somebody whose other answers are known, from the fit or from `given`, the answer of the
             model that is responsible for these is expected, each weighed with its probability; of all others, and by
-            default, the mean over the shares.
+            default, the mean over the shares. A warning counts groups of which nothing is known; a missing label
+            (None, NaN) is somebody of whom nothing is.
         given : (X, y, groups), optional
             Other answers, and who gave them; in place of those of the fit.
 
@@ -203,6 +205,13 @@ class SparseMixtureRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mis
         labels = _labels(groups)
         if len(labels) != count:
             raise InvalidInput(f"groups has {len(labels)} labels for {count} rows: give one for each")
+        if unknown := {label for label in labels if not is_missing(label) and label not in known}:
+            one = len(unknown) == 1
+            text = (
+                f"{counted(len(unknown), 'group')} without an answer in {'the fit' if given is None else 'given'}: "
+                f"the mean over the shares is taken for {'it' if one else 'them'}; given=(X, y, groups) tells of others"
+            )
+            warnings.warn(text, UserWarning, stacklevel=3)
         return np.stack([self.weights_ if is_missing(label) else known.get(label, self.weights_) for label in labels])
 
     def _seed(self) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from typing import Annotated, Any
 
 import typer
 from typer import Abort as Abort
@@ -17,6 +18,7 @@ from mixsense.cli.plan import plan_command
 from mixsense.cli.recover import recover_command
 from mixsense.cli.study import app as study_app
 from mixsense.cli.sweep import sweep_command
+from mixsense.cli.wording import FILE, speak_of
 
 Misuse: type[Exception] = typer.BadParameter.__mro__[1]
 """What is raised for options that are missing, unknown or wrong: the UsageError of the click that typer comes with."""
@@ -40,11 +42,41 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    pass
+    commands: dict[str, Any] = getattr(context.command, "commands", {})
+    speak_of(_options(commands, context.invoked_subcommand or ""))
+
+
+def _options(commands: dict[str, Any], name: str) -> set[str]:
+    """Return what messages of a command may name: its options, and those of the command that a plan is made for."""
+    found = {flag for option in getattr(commands.get(name), "params", ()) for flag in option.opts}
+    if name in ("study", "sweep"):
+        return found | {FILE}
+    return found | _options(commands, "recover") if name == "plan" else found
+
+
+def unwrapped(text: str) -> str:
+    r"""Return the text of a docstring with a line for each paragraph: terminals of any width break it themselves.
+
+    Examples
+    --------
+    >>> unwrapped("What it does.\n\nMore, in lines\nof a file.")
+    'What it does.\n\nMore, in lines of a file.'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _unwrap(of: typer.Typer) -> None:
+    """Let the help of all commands have lines as long as the terminal."""
+    for command in of.registered_commands:
+        command.help = unwrapped(command.help or inspect.getdoc(command.callback) or "")
+    for group in of.registered_groups:
+        if group.typer_instance is not None:
+            _unwrap(group.typer_instance)
 
 
 app.command("demo", epilog=epilog())(demo_command)
@@ -55,3 +87,4 @@ app.command("sweep", epilog=epilog())(sweep_command)
 app.command("figures", epilog=epilog())(figures_command)
 app.command("audit", epilog=epilog(*OF_RESULTS, ExitCode.PREFLIGHT))(audit_command)
 app.add_typer(study_app, name="study")
+_unwrap(app)

@@ -19,6 +19,7 @@ from mixsense.cli.options import number_of_models, precision, scale_told, shares
 from mixsense.cli.oracle import Choice, choose, interruptible
 from mixsense.cli.output import check_file, write_result
 from mixsense.cli.study_file import study_name
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.problem import AUTO
 
@@ -42,7 +43,8 @@ def audit_command(
     n: options.OptionalN = None,
     features: Annotated[str | None, typer.Option(help="Names of the inputs, as a,b,c; instead of --n.")] = None,
     box: Annotated[
-        list[str] | None, typer.Option(help="Range of every input as 0:10, or of one as milk=0:10; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="<range>", help="Range of every input as 0:10, or of one as milk=0:10; repeatable."),
     ] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Each model has a constant (needs --box).")] = False,
     body: Annotated[
@@ -52,7 +54,10 @@ def audit_command(
     answer: Annotated[str | None, typer.Option(help="Path of the number in the answer, as result.score.")] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=env:VARIABLE, as Authorization=Bearer env:TOKEN; harmless ones in plain; repeatable."),
+        typer.Option(
+            metavar="<str>",
+            help="NAME=env:VARIABLE, as Authorization=Bearer env:TOKEN; harmless ones in plain; repeatable.",
+        ),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Most requests a second.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Most requests at a time.", show_default="8")] = None,
@@ -61,15 +66,20 @@ def audit_command(
     limit: Annotated[
         float | None, typer.Option(help="Seconds for a question with all tries.", show_default="300")
     ] = None,
-    allow_host: Annotated[list[str] | None, typer.Option(help="Host that a redirect may lead to; repeatable.")] = None,
-    new_connections: Annotated[
-        bool | None,
-        typer.Option(
-            "--new-connections/--keep-connections",
-            help="One for each request, or a few for all: then what a service routes by connection is not seen.",
-            show_default="new",
-        ),
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="<str>", help="Host that a redirect may lead to; repeatable.")
     ] = None,
+    new_connections: Annotated[
+        bool,
+        typer.Option("--new-connections", help="A connection for each request: the default, unless a file keeps them."),
+    ] = False,
+    keep_connections: Annotated[
+        bool,
+        typer.Option(
+            "--keep-connections",
+            help="A few connections for all requests: what a service routes by connection is not seen then.",
+        ),
+    ] = False,
     block: Annotated[
         str | None,
         typer.Option(help="Questions that one caller of a sticky endpoint is asked, or auto.", show_default="1"),
@@ -118,7 +128,9 @@ def audit_command(
     endpoint: dict[str, Any] = given.pop("endpoint", {})
     endpoint |= _stated(body=body, answer=answer, headers=headers_of(header), rate=rate, concurrency=concurrency)
     endpoint |= _stated(timeout=timeout, retries=retries, limit=limit, hosts=allow_host or None)
-    endpoint |= _stated(fresh=new_connections)
+    if new_connections and keep_connections:
+        raise InvalidInput("--new-connections and --keep-connections exclude each other: give one of them")
+    endpoint |= _stated(fresh=True if new_connections else False if keep_connections else None)
     problem = problem_of(given, n, features, box, intercept)
     problem |= _stated(k=k, sigma=sigma, models=number_of_models(models), weights=shares(weights))
     problem |= _stated(max_queries=max_queries, seed=seed, promise=promise, scale=scale_told(scale))
@@ -208,13 +220,24 @@ def _resume(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any
         raise InvalidInput(f"the study {name!r} sends another body than this command: {hint}")
     for key, now in identity.items():
         if now != before[key]:
-            raise InvalidInput(f"the study {name!r} asks {before[key]!r}, this command {now!r} ({key}): {hint}")
+            raise InvalidInput(
+                f"the study {name!r} has {_default_or(before[key])} as its {key}, this command has "
+                f"{_default_or(now)}: {hint}"
+            )
     for key, now in json.loads(json.dumps(problem)).items():
         if key in study.problem and now != study.problem[key]:
-            raise InvalidInput(f"the study {name!r} has {key} = {study.problem[key]!r}, now it is {now!r}: {hint}")
+            raise InvalidInput(
+                f"the study {name!r} has {key} = {_default_or(study.problem[key])}, now it is {_default_or(now)}: "
+                f"{hint}"
+            )
     if study.progress().state == "failed":
         study.result()  # raises what it failed with
     return study
+
+
+def _default_or(value: Any) -> str:
+    """Return a setting for a message: what was left out is the default."""
+    return "the default" if value is None else repr(value)
 
 
 def _stored_identity(study: Study) -> dict[str, Any]:
@@ -238,7 +261,7 @@ def _look(oracle: Any, problem: dict[str, Any], silent: bool, block: Any) -> Pre
         given |= {"scale": problem.get("scale"), "features": problem.get("features")}
         report = preflight(oracle, problem["n"], problem.get("box"), **given)
     if not silent and not _is_mute(report):
-        typer.echo(report.summary())
+        typer.echo(spoken(report.summary()))
     return report
 
 
@@ -255,7 +278,8 @@ def _refuse(report: Preflight, as_json: bool, quiet: bool) -> None:
     if _is_mute(report):
         raise OracleError(report.problems[0].text)
     what = "; ".join(verdict.text for verdict in report.problems) if quiet else "see above"
-    typer.echo(f"mixsense: the preflight found a problem ({names}): {what}; --force goes on all the same", err=True)
+    text = f"mixsense: the preflight found a problem ({names}): {spoken(what)}; --force goes on all the same"
+    typer.echo(text, err=True)
     raise typer.Exit(ExitCode.PREFLIGHT)
 
 
@@ -269,7 +293,7 @@ def _begin(db: str, name: str, problem: dict[str, Any], identity: dict[str, Any]
 def _show(study: Study, r: Recovery, out: Path | None, as_json: bool, quiet: bool) -> None:
     from mixsense.recovery.tables import as_table, as_text
 
-    text = as_text(as_table(r, study.names, difference=True))
+    text = spoken(as_text(as_table(r, study.names, difference=True)))
     if as_json:
         found = {"study": study.name, "preflight": study.notes.get("preflight"), "result": json.loads(r.to_json())}
         text = json.dumps(found)

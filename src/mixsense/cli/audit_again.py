@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mixsense.cli.output import check_folder
+from mixsense.cli.wording import spoken
 
 if TYPE_CHECKING:
     from mixsense.studies.study import Study
@@ -41,7 +42,8 @@ def tell_resumed(study: Study, silent: bool) -> None:
     now = study.progress()
     if not silent:
         if study.notes.get("preflight"):
-            typer.echo(Preflight.from_dict(study.notes["preflight"]).summary() + "\n  (made when the study began)")
+            before = Preflight.from_dict(study.notes["preflight"]).summary()
+            typer.echo(f"{spoken(before)}\n  (made when the study began)")
         typer.echo(f"{now.total:,} answers are there already", err=True)
     if now.state == "ended":
         text = f"mixsense: the study {study.name!r} has ended, nothing was asked: give --fresh, another --name or --db"

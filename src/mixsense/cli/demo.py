@@ -91,7 +91,7 @@ def demo(
     frugal = recover(SimulatedOracle(truth, seed=seed + 1), N, gamma=gamma, seed=seed + 2, progress=True)
     if len(frugal.vectors) in (1, models):
         for first in range(0, models, ABREAST):
-            console.print(_beside_truth(frugal, truth, range(models)[first : first + ABREAST]))
+            console.print(beside_truth(frugal, truth, range(models)[first : first + ABREAST]))
     draw(frugal, truth)
     if models != 2 or len(frugal.vectors) > 2:
         console.print(alone(frugal, truth))
@@ -161,22 +161,26 @@ def _aligned_rightly(r: Recovery, X: Array, truth: Array) -> int:
     return max(right, len(X) - right)  # the order of the two vectors is arbitrary
 
 
-def _beside_truth(r: Recovery, truth: Array, models: range) -> Any:
-    """Return a table of some of the vectors."""
+def beside_truth(r: Recovery, truth: Array, models: range) -> Any:
+    """Return a table of some of the vectors, numbered as in the picture; its rows, and those it counts, are all."""
     from rich.table import Table
 
+    from mixsense.recovery import Recovery
     from mixsense.recovery.importance import choose
 
-    found = r.vectors[list(best_order(r.vectors, truth))][models]
-    choice, truth = choose(r), truth[models]
+    if len(r.vectors) == 1:
+        here, truth = [0] * len(models), truth[models]
+    else:
+        here, truth = list(models), truth[list(best_order(truth, r.vectors))][models]
+    found, support = r.vectors[here], np.flatnonzero(np.abs(truth).max(axis=0))
+    part = Recovery(found, r.status, stderr=None if r.stderr is None else r.stderr[here])
+    choice = choose(part, also=support.tolist())
     table = Table(title="coefficients: true, and recovered", caption=choice.note)
     table.add_column("position", justify="right")
     for mark in ("¹²³⁴⁵⁶"[i] for i in models):
         table.add_column(f"β{mark} true", justify="right")
         table.add_column(f"β{mark} found", justify="right")
-    support = np.flatnonzero(np.abs(truth).max(axis=0))
-    shown = choice.shown[np.abs(found[:, choice.shown]).max(axis=0) >= VISIBLE]
-    for j in sorted({*support.tolist(), *shown.tolist()}):
+    for j in choice.shown.tolist():
         values = [value for pair in zip(truth[:, j], found[:, j], strict=True) for value in pair]
         table.add_row(str(j), *(f"{value:+.3f}" if abs(value) >= VISIBLE else "·" for value in values))
     return table

@@ -11,6 +11,7 @@ from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, scale_told, shares
 from mixsense.cli.output import check_outputs, write_outputs
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput
 from mixsense.problem import DEFAULTS
 
@@ -56,7 +57,7 @@ def fit_command(
     number: Any = number_of_models(models)
     known = number, sigma, shares(weights), scale_told(scale), intercept
     r = fit(table.X, table.y, table.groups, *known, features=table.names, seed=seed, lapses=lapses)
-    typer.echo(r.to_json() if as_json else r.summary())
+    typer.echo(r.to_json() if as_json else spoken(r.summary()))
     line = len(table.names) == 1
     write_outputs(r, out, plot, lambda: plot_lines(r, *_used(table), answer=answer) if line else r.plot(), html)
     raise typer.Exit(ExitCode.DONE if r.status == "budget" else BY_STATUS[r.status])

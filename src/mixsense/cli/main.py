@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from mixsense.cli.exits import ExitCode
 from mixsense.cli.user_code import blamed
-from mixsense.errors import InvalidInput, MixsenseError
+from mixsense.errors import BudgetError, InvalidInput, MixsenseError
 
 BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """One thread each: on a busy machine two that wait for each other are many times slower, since matrices are small."""
@@ -48,7 +48,9 @@ def main() -> None:
             # Of a method that goes wrong on its way, answers may have been asked.
             _leave(ExitCode.FAILED if error.data.get("record") else ExitCode.WRONG_INPUT, error)
         except MixsenseError as error:
-            _leave(ExitCode.FAILED, error)
+            # A budget that is too small for the first step is wrong input: nothing was asked.
+            nothing = isinstance(error, BudgetError) and error.data.get("asked") == 0
+            _leave(ExitCode.WRONG_INPUT if nothing else ExitCode.FAILED, error)
         except MemoryError:
             _leave(ExitCode.FAILED, "not enough memory: give smaller numbers, or fewer jobs")
         except OSError as error:  # a full disk, a closed terminal
@@ -91,6 +93,10 @@ def _say(text: Any) -> None:
 
 
 def _leave(code: ExitCode, text: Any) -> NoReturn:
+    if isinstance(text, MixsenseError):
+        from mixsense.cli.wording import spoken
+
+        text = spoken(str(text))
     _say(text)
     sys.exit(code)
 

@@ -8,6 +8,7 @@ import typer
 
 from mixsense.cli import options
 from mixsense.cli.options import precision, scale_told, shares
+from mixsense.cli.wording import spoken
 from mixsense.problem import DEFAULTS, NONE
 
 
@@ -47,4 +48,4 @@ def plan_command(
     given: Any = shares(weights)
     told = scale_told(scale)
     table = plan(n, k, sigma, gap, precision(gamma), eta, budget, per_person, given, models, step, told, level, spread)
-    typer.echo(table.to_json() if as_json else str(table))
+    typer.echo(table.to_json() if as_json else spoken(str(table)))

@@ -15,6 +15,7 @@ from mixsense.cli.exits import BY_STATUS
 from mixsense.cli.options import named_options, number_of_models, precision, scale_told, shares
 from mixsense.cli.oracle import Choice, choose, closed, interruptible
 from mixsense.cli.output import check_outputs, write_outputs
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
 from mixsense.problem import DEFAULTS, EQUAL, ESTIMATE
@@ -233,7 +234,7 @@ def _unsure(r: Recovery) -> Recovery:
 def _show(r: Recovery, truth: Any) -> None:
     from mixsense.metrics import match_error
 
-    typer.echo(r.summary())
+    typer.echo(spoken(r.summary()))
     if truth is not None and len(r.vectors) in (1, len(truth)):
         typer.echo(f"worst l2 error against the simulated truth: {match_error(r.vectors, truth):.3g}")
     elif truth is not None:

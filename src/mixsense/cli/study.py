@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixsense.checks import as_float
+from mixsense.checks import as_float, counted
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
 from mixsense.cli.output import check_outputs, print_table, write_outputs
 from mixsense.cli.study_file import read_study_file, study_name
+from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, StudyError
 
 if TYPE_CHECKING:
+    from mixsense.studies.records import Question
     from mixsense.studies.study import Study
 
 NO_QUESTION = epilog(ExitCode.ALL_OUT, ExitCode.ENDED)
@@ -45,7 +47,7 @@ def create(
     The file has name, and what `recover` takes: gamma, sigma, k, eta, method, models, weights, max_queries, seed,
     intercept; answer_range = \[1, 7] (or a table \[answers] with scale, range and step) and lease = 600 (seconds) if
     wanted; and for each feature a table [\[features]] with name, unit, range = \[low, high] and, for whole numbers,
-    kind = "integer"; or n without features.
+    kind = "integer" or, without a range, kind = "yesno"; or n without features.
     """
     from mixsense.studies.registry import create_study
 
@@ -101,10 +103,20 @@ def ask(
             typer.echo(json.dumps(question.to_dict()))
         else:
             typer.echo(f"question {question.id}")
-            entries = [(label, f"{x:.6g}", unit) for label, x, unit in question.entries()]
-            print_table(("feature", "value", "unit"), entries)
+            print_table(("feature", "value", "unit"), _entries(question))
     if not questions:
         _no_question(study)
+
+
+def _entries(question: Question) -> list[tuple[str, str, str]]:
+    """Return name, value and unit of what a question asks; a yes or no in words, too, as its answer has no number."""
+    from mixsense.features.kinds import is_yes_no
+
+    words = {feature.name: (" (no)", " (yes)") for feature in question.features or () if is_yes_no(feature)}
+    return [
+        (label, f"{x:.6g}{words[label][round(x)] if label in words else ''}", unit)
+        for label, x, unit in question.entries()
+    ]
 
 
 def _no_question(study: Study, then: str = "") -> None:
@@ -156,9 +168,10 @@ def result(
     except StudyError as error:
         if "needed" not in error.data:  # the database or the method failed
             raise
-        typer.echo(f"mixsense: {error}", err=True)
+        typer.echo(f"mixsense: {spoken(str(error))}", err=True)
         raise typer.Exit(ExitCode.NOT_CERTIFIED) from None
-    typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference="endpoint" in study.notes)))
+    table = as_table(r, study.names, difference="endpoint" in study.notes)
+    typer.echo(r.to_json() if as_json else spoken(as_text(table)))
     write_outputs(r, out, plot, r.plot, html)
     raise typer.Exit(BY_STATUS[r.status])
 
@@ -196,7 +209,7 @@ def release(
     Answers that come all the same are taken if they are still useful, and kept as surplus if not.
     """
     before = _load(db, name).release(respondent=respondent)
-    typer.echo(json.dumps({"released": before}) if as_json else f"{before:,} questions released")
+    typer.echo(json.dumps({"released": before}) if as_json else f"{counted(before, 'question')} released")
 
 
 @app.command(epilog=ANY)
@@ -208,7 +221,7 @@ def delete(
     """Remove a study and all its answers, for good."""
     study = _load(db, name)
     now = study.progress()
-    if not yes and not typer.confirm(f"Remove {name!r} and its {now.total + now.surplus:,} answers for good?"):
+    if not yes and not typer.confirm(f"Remove {name!r} and its {counted(now.total + now.surplus, 'answer')} for good?"):
         raise typer.Exit(ExitCode.FAILED)
     study.delete()  # the one that was asked about, and no other that got its name meanwhile
     typer.echo(f"removed {name!r}")
@@ -229,7 +242,7 @@ def import_(
     from mixsense.studies.files import import_answers
 
     found = import_answers(_load(db, name), file)
-    words = f"{found['taken']:,} answers taken, {found['surplus']:,} surplus, {found['known']:,} known before"
+    words = f"{counted(found['taken'], 'answer')} taken, {found['surplus']:,} surplus, {found['known']:,} known before"
     typer.echo(json.dumps(found) if as_json else words)
 
 
@@ -258,8 +271,8 @@ def export(
         written = export_open(study, file, MOST_AT_ONCE if count is None else count, force)
         if not written:
             _no_question(study, f"; {file} was not written")
-    what = "questions" if open_ else "answers"
-    typer.echo(json.dumps({what: written}) if as_json else f"{written:,} {what} in {file}")
+    what = "question" if open_ else "answer"
+    typer.echo(json.dumps({f"{what}s": written}) if as_json else f"{counted(written, what)} in {file}")
 
 
 def _load(db: str, name: str) -> Study:

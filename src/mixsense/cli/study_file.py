@@ -7,6 +7,7 @@ from typing import Any
 
 from mixsense.checks import shown
 from mixsense.errors import InvalidInput
+from mixsense.features.kinds import KINDS, YES_NO, Number
 from mixsense.toml_file import read_toml
 
 FIELDS = {"name", "unit", "range", "kind"}
@@ -48,25 +49,30 @@ def _answers(answers: dict[str, Any], path: Path) -> dict[str, Any]:
     return answers
 
 
+def _kinds() -> str:
+    """Say which kinds a feature may have."""
+    return "kind = " + ", ".join(f'"{kind}"' for kind in KINDS) + f' or "{YES_NO}" (which needs no range)'
+
+
 def _features(features: Any, path: Path) -> dict[str, Any]:
-    hint = (
-        "give each feature as [[features]] with name, and unit, range = [low, high] and "
-        'kind = "number" or "integer" if wanted'
-    )
+    hint = f"give each feature as [[features]] with name, and unit, range = [low, high] and {_kinds()} if wanted"
     if not isinstance(features, list) or not features:
         raise InvalidInput(f"{path}: features is {shown(features)}: {hint}")
     for feature in features:
         if not isinstance(feature, dict) or "name" not in feature or not {*feature} <= FIELDS:
             raise InvalidInput(f"{path}: a feature is {shown(feature)}: {hint}")
+    if strange := [feature for feature in features if feature.get("kind", Number.kind) not in (*KINDS, YES_NO)]:
+        name, kind = strange[0]["name"], strange[0]["kind"]
+        raise InvalidInput(f"{path}: the kind of feature {shown(name)} is {shown(kind)}: give {_kinds()}")
     ranges = [feature["range"] for feature in features if "range" in feature]  # [] or 0 is one, for others to refuse
-    if 0 < len(ranges) < len(features):
-        missing = next(feature["name"] for feature in features if "range" not in feature)
-        raise InvalidInput(f"{path}: feature {shown(missing)} has no range, others have: give each one, or none")
-    if any("kind" in feature for feature in features):
-        if not ranges:
-            raise InvalidInput(
-                f"{path}: a feature has a kind, and there are no ranges: give range = [low, high] of each"
-            )
+    kinds = any("kind" in feature for feature in features)
+    missing = [feature["name"] for feature in features if "range" not in feature and feature.get("kind") != YES_NO]
+    if missing and (ranges or kinds):
+        why = (
+            "others have: give each one, or none" if ranges else "and a kind is given: give range = [low, high] of each"
+        )
+        raise InvalidInput(f"{path}: feature {shown(missing[0])} has no range, {why}")
+    if kinds:
         return {"n": len(features), "features": features}
     return {
         "n": len(features),

@@ -117,7 +117,23 @@ class Integer(_Ranged):
 Feature = Number | Integer
 KINDS: dict[str, Callable[..., Feature]] = {"number": Number, "integer": Integer}
 """Every kind of feature by its name, as files have it."""
-HINT = 'give {"name": …, "kind": "number" or "integer", "range": [low, high]}, and a unit if wanted'
+YES_NO, NO_AND_YES = "yesno", (0, 1)
+"""What files may call a whole number from 0 to 1: its range goes without saying."""
+HINT = (
+    'give {"name": …, "kind": "number" or "integer", "range": [low, high]}, or "kind": "yesno" without a range, and a '
+    "unit if wanted"
+)
+
+
+def is_yes_no(feature: Feature) -> bool:
+    """Return whether a feature is a yes or no.
+
+    Examples
+    --------
+    >>> is_yes_no(Integer("milk", 0, 1)), is_yes_no(Number("milk", 0, 1))
+    (True, False)
+    """
+    return isinstance(feature, Integer) and (feature.low, feature.high) == NO_AND_YES
 
 
 def features_of(features: Any) -> tuple[Feature, ...] | None:
@@ -127,6 +143,8 @@ def features_of(features: Any) -> tuple[Feature, ...] | None:
     --------
     >>> features_of([Number("strength", 4, 16), {"name": "milk", "kind": "integer", "range": [0, 1]}])
     (Number(name='strength', low=4.0, high=16.0, unit=None), Integer(name='milk', low=0, high=1, unit=None))
+    >>> features_of([{"name": "milk", "kind": "yesno"}])
+    (Integer(name='milk', low=0, high=1, unit=None),)
     >>> features_of(["strength", "milk"]) is None
     True
     """
@@ -159,11 +177,18 @@ def _feature(given: Any) -> Feature:
     if not isinstance(given, Mapping):
         found: Feature = given
         return found
-    ends = given.get("range")
+    ends = given.get("range", NO_AND_YES if given.get("kind") == YES_NO else None)
     known = {*given} <= {"name", "kind", "range", "unit"} and "name" in given
     if not known or isinstance(ends, str) or not isinstance(ends, Sequence) or len(ends) != 2:
         raise InvalidInput(f"a feature is {shown(given)}: {HINT}", feature=given)
     kind = given.get("kind", Number.kind)
+    if kind == YES_NO:
+        if tuple(ends) != NO_AND_YES:
+            raise InvalidInput(
+                f"feature {shown(given['name'])} is a yes or no, and its range {shown(ends)}: leave it out",
+                feature=given,
+            )
+        kind = Integer.kind
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidInput(f"the kind of feature {shown(given['name'])} is {shown(kind)}: {HINT}", feature=given)
     return KINDS[kind](given["name"], *ends, given.get("unit"))

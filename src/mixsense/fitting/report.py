@@ -22,7 +22,7 @@ from mixsense.methods.frugal.model_checks import BETWEEN_GROUPS, check_model, wa
 from mixsense.methods.frugal.model_checks.values import rounding_step
 from mixsense.problem import LEAST_SHARE
 from mixsense.recovery import Recovery
-from mixsense.recovery.fields import COLLINEAR
+from mixsense.recovery.fields import COLLINEAR, CONSTANT
 from mixsense.recovery.uses import HALF_RANGES
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
@@ -138,7 +138,7 @@ class Report:
         names = [self._named([j]) for j in self.columns.used.tolist()]
         free = (expected.free_sigma, expected.free_weights)
         checks = check_model(some_groups(data), fit, *free, level=self.columns.intercept, names=names)
-        return warning([check for check in checks if check.name in BETWEEN_GROUPS])
+        return warning([check for check in checks if check.name in BETWEEN_GROUPS], again=False)
 
     def _law(self) -> Scale | None:
         """Return what makes answers of the linear value, in the user's units."""
@@ -240,6 +240,11 @@ class Report:
         error = float(residual.std()) / math.sqrt(len(residual))
         return abs(float(residual.mean())) / max(error, 1e-300) if self.data.counts is None else 0.0
 
+    def _left_out(self) -> list[int]:
+        """Return the columns that are not fitted: constant ones, but for one that is the intercept."""
+        found: list[int] = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
+        return found
+
     def _named(self, places: Sequence[int]) -> str:
         names = self.table.names
         told = [str(j) if names is None else shown(names[j], tuning.LONGEST_NAME) for j in places[: tuning.MOST_NAMED]]
@@ -257,8 +262,7 @@ class Report:
         often = self.data.N / len(self.table.y)
         if not 1 / tuning.ODD_WEIGHT <= often <= tuning.ODD_WEIGHT:
             notes.append(f"a row counts {often:.2g} times on average: sample_weight is how often each was seen")
-        left_out = np.setdiff1d(np.arange(self.columns.n), self.columns.used).tolist()
-        if left_out:
+        if left_out := self._left_out():
             why = "are constant" if self.constant[left_out].all() else "say nothing"
             notes.append(f"columns that {why} have no coefficient of their own: {self._named(left_out)}")
         if self.found.lapses > tuning.LAPSES_WORTH_A_NOTE:
@@ -271,7 +275,7 @@ class Report:
         return notes
 
     def _story(self, p_value: float, warnings: list[str]) -> dict[str, Any]:
-        top, together = max(self.found.scores.values()), self._collinear()
+        top, together, left_out = max(self.found.scores.values()), self._collinear(), self._left_out()
         fit: Fit = self.found.fit
         return {
             "method": "fit",
@@ -284,6 +288,7 @@ class Report:
             **told_of_noise(self._law(), self.data.scale),
             HALF_RANGES: self.columns.half_ranges.tolist(),
             **({COLLINEAR: together} if together else {}),
+            **({CONSTANT: left_out} if left_out else {}),
             "notes": self._notes(),
             "warnings": warnings,
         }

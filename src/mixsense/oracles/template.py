@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mixsense.arrays import Array
-from mixsense.checks import is_unicode, one_line, shown
+from mixsense.checks import counted, is_unicode, one_line, shown
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.features.kinds import Feature, case_of, features_of
 from mixsense.features.units import feature_names
@@ -238,14 +238,17 @@ class Answer:
         raise OracleError(f"the answer {text!r} is not JSON ({why}); a JSON number is needed", reply=text)
 
     def _number(self, node: Any, text: str, steps: Sequence[str | int] | None = None) -> float:
-        for step in self._steps if steps is None else steps:
+        steps = self._steps if steps is None else steps
+        for i, step in enumerate(steps):
             try:
                 if isinstance(step, int) != isinstance(node, list):
                     raise KeyError(step)
                 node = node[step]
             except (KeyError, IndexError, TypeError):
-                message = f"the answer {text} has no {step!r}{self._content(node)}: give its path (--answer)"
-                raise OracleError(message, reply=text) from None
+                hint = f"give its path{_such_as(node, steps[:i], step)} (--answer)"
+                raise OracleError(
+                    f"the answer {text} has no {step!r}{self._content(node)}: {hint}", reply=text
+                ) from None
         where = f" at {self.path}" if self.path else ""
         if isinstance(node, bool) or not isinstance(node, (int, float)):
             what = self._show(_dumped(node), 120)
@@ -256,7 +259,9 @@ class Answer:
 
     def _content(self, node: Any) -> str:
         """Return what an object or a list holds, as the end of a message."""
-        has = ", ".join(node) if isinstance(node, dict) else f"{len(node)} entries" if isinstance(node, list) else ""
+        if isinstance(node, list):
+            return f"; it is a list of {counted(len(node), 'entry', 'entries')}"
+        has = ", ".join(node) if isinstance(node, dict) else ""
         return f"; it has {self._show(has, 120)}" if has else ""
 
 
@@ -276,6 +281,21 @@ def _template(text: str | bytes) -> Any:
     # Raised here, and without the text: the parser's error holds all of it, and it may hold a key.
     hint = f"""give JSON such as '{{"inputs": "$x"}}'; placeholders are {PLACEHOLDERS}"""
     raise InvalidInput(f"the body is not JSON ({why}): {hint}")
+
+
+def _such_as(node: Any, before: Sequence[str | int], step: str | int) -> str:
+    """Return the path into a list that stands where a name was looked for, as an example; nothing elsewhere.
+
+    Examples
+    --------
+    >>> _such_as([{"score": 3}], ["result"], "score"), _such_as([3], [], "y"), _such_as({}, [], "y")
+    (', such as result[0].score', ', such as [0]', '')
+    """
+    if isinstance(step, int) or not isinstance(node, list) or not node:
+        return ""
+    inside = isinstance(node[0], dict) and step in node[0]
+    steps = [*before, 0, step] if inside else [*before, 0]
+    return f", such as {''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in steps).removeprefix('.')}"
 
 
 def _dumped(node: Any) -> str:

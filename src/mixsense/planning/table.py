@@ -120,7 +120,7 @@ class Plan:
         )
 
     def to_json(self) -> str:
-        """Return the plan as JSON.
+        """Return the plan as JSON; "remarks" are the lines below the table.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class Plan:
         >>> json.loads(ms.plan(100, 5, sigma=1.0, gap=2.0, gamma=0.1).to_json())["rows"][2]["method"]
         'frugal'
         """
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+        return json.dumps({**asdict(self), "remarks": self._remarks()}, indent=2, ensure_ascii=False)
 
 
 def _brief(value: Any) -> str:

@@ -17,6 +17,8 @@ INTERCEPT = "(intercept)"
 """What tables call the constant of a model."""
 COLLINEAR = "collinear"
 """Where the diagnostics list columns that depend on each other: their coefficients cannot be told."""
+CONSTANT = "constant_columns"
+"""Where the diagnostics list columns that never change: they have no coefficient, and nothing is shown of them."""
 
 
 def known_or(name: str, value: Any, unknown: float) -> float:
@@ -70,15 +72,16 @@ def interval_of(value: Any, shape: tuple[int, ...]) -> Array:
 
 
 def story_of(diagnostics: Any, n: int) -> dict[str, Any]:
-    """Return the diagnostics, with texts as keys; what tables read of them is checked: warnings, collinear columns."""
+    """Return the diagnostics, with texts as keys; what tables read of them is checked: warnings, lists of columns."""
     if not isinstance(diagnostics, dict) or not all(isinstance(key, str) for key in diagnostics):
         raise InvalidInput(f"diagnostics is {shown(diagnostics)}: give a dict with texts as keys")
     warnings = diagnostics.get("warnings", [])
     if not isinstance(warnings, (list, tuple)) or not all(isinstance(text, str) for text in warnings):
         raise InvalidInput(f"diagnostics['warnings'] is {shown(warnings)}: give a list of texts")
-    columns = diagnostics.get(COLLINEAR, [])
-    if not isinstance(columns, (list, tuple)) or not all(type(j) is int and 0 <= j < n for j in columns):
-        raise InvalidInput(f"diagnostics['{COLLINEAR}'] is {shown(columns)}: give a list of positions below {n}")
+    for key in (COLLINEAR, CONSTANT):
+        columns = diagnostics.get(key, [])
+        if not isinstance(columns, (list, tuple)) or not all(type(j) is int and 0 <= j < n for j in columns):
+            raise InvalidInput(f"diagnostics['{key}'] is {shown(columns)}: give a list of positions below {n}")
     return dict(diagnostics)
 
 

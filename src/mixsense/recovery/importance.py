@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array, Index
+from mixsense.recovery.fields import CONSTANT
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
@@ -30,7 +31,8 @@ class Choice(NamedTuple):
     shown: Index
     """Positions of the coefficients that are shown, ascending."""
     others: str
-    """How many others there are, and how far from 0 at most; empty if all of them are 0."""
+    """How many others there are, and how far from 0 at most; empty if all of them are 0. Constant columns, which have
+    no coefficient, are not counted."""
 
     @property
     def note(self) -> str:
@@ -70,7 +72,8 @@ def choose(recovery: Recovery, most: int | None = None, also: Sequence[int] = ()
     order = np.lexsort((-np.abs(recovery.vectors).max(axis=0), -each))
     stand_out, clear = int((each >= LISTED).sum()), int((each >= CLEAR).sum())
     count = stand_out if most is None else min(stand_out, max(most, clear))
-    hidden = len(each) - count if int((each > NOTHING).sum()) > count else 0
+    others = len(each) - count - len({*recovery.diagnostics.get(CONSTANT, ())})
+    hidden = others if int((each > NOTHING).sum()) > count else 0
     within = LISTED if count == stand_out else CLEAR
     return Choice(np.sort(order[:count]), _hidden_text(hidden, within, recovery.stderr is not None))
 

@@ -12,6 +12,7 @@ from mixsense.checks import as_vectors, visible
 from mixsense.errors import InvalidInput
 from mixsense.metrics import best_order
 from mixsense.recovery.digits import in_digits
+from mixsense.recovery.fields import CONSTANT
 from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
 from mixsense.recovery.tables import error_text, shares_of
@@ -38,10 +39,11 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     recovery : Recovery
         What is drawn, in orange, a row for each of the L vectors: the coefficients that its table would list; with grey
         bars of the 95 % intervals, and the names of at most 40 coefficients, where it has them. The vectors are
-        numbered as in the table, and have their shares beside the numbers.
+        numbered as in the table, and have their shares beside the numbers. A constant column, which has no coefficient,
+        has no place where names tell the others apart, and an empty one where positions do.
     truth : (L, n) array_like, optional
-        The true vectors: drawn in green on the left, the recovered ones on the right in their best order. One recovered
-        vector stands beside each true one; of any other number the order tells nothing.
+        The true vectors: drawn in green on the left, each beside the recovered one that stands for it, and with its
+        number. One recovered vector stands beside each true one; of any other number the order tells nothing.
 
     Where the range of each feature is known, what is drawn is the effect of half of it, so that features of any unit
     compare; and each model's level, its answer in the middle of the box, stands beside its share.
@@ -60,8 +62,14 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     drawn[:, np.setdiff1d(np.arange(found.shape[1]), choice.shown)] = False
     true = None if truth is None else _checked(truth, found) * unit
     order = list(range(len(found)))
-    if true is not None and len(found) in (1, len(true)):
-        order = list(best_order(found, true))
+    if true is not None and len(found) == 1:
+        order = [0] * len(true)
+    elif true is not None and len(found) == len(true):
+        true = true[list(best_order(true, found))]
+    names, places = _places(recovery)
+    ends = _ends(recovery)
+    left_out = _left_out(found, choice, ends is not None)
+    found, drawn, true = found[:, places], drawn[:, places], None if true is None else true[:, places]
     columns: list[tuple[list[str], Array, Any, str]] = [
         (_titles(recovery, order), found[order], drawn[order], RECOVERED)
     ]
@@ -84,18 +92,17 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         for axes in column[len(vectors) :]:
             axes.set_visible(False)
         last: Axes = column[len(vectors) - 1]
-        _name_places(last, recovery.names, found.shape[1])
+        _name_places(last, names, found.shape[1])
         last.tick_params(labelbottom=True)
-    ends = _ends(recovery)
     if ends is not None:
         for axes, i in zip(grid[:, -1], order, strict=False):
-            _bars(axes, ends[i] * unit[:, None])
+            _bars(axes, ends[i][places], unit[places])
     for axes in grid[:, 0]:
         axes.set_ylabel("value" if half is None else "effect of half\nof the range")
     title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
     if ends is not None:
         title += "; grey: 95 % intervals"
-    figure.suptitle("\n".join([title, *_left_out(found, choice, ends is not None)]), fontsize=11)
+    figure.suptitle("\n".join([title, *left_out]), fontsize=11)
     return last
 
 
@@ -107,6 +114,18 @@ def _checked(truth: ArrayLike, found: Array) -> Array:
             f"truth has shape {true.shape}, the recovered vectors {found.shape}: they must be equal in length"
         )
     return true
+
+
+def _places(recovery: Recovery) -> tuple[tuple[str, ...] | None, Index]:
+    """Return the names below the axis, and the coefficients that have a place on it.
+
+    Where names tell them apart, those of constant columns have none, unless all columns are constant.
+    """
+    names, n = recovery.names, recovery.vectors.shape[1]
+    places = np.setdiff1d(np.arange(n), recovery.diagnostics.get(CONSTANT, ()))
+    if names is None or n > MOST_NAMES or not len(places):
+        return names, np.arange(n)
+    return tuple(names[j] for j in places), places
 
 
 def _titles(recovery: Recovery, order: list[int]) -> list[str]:
@@ -154,10 +173,11 @@ def _ends(recovery: Recovery) -> Array | None:
     return np.stack([recovery.vectors - half, recovery.vectors + half], axis=2)
 
 
-def _bars(axes: Any, ends: Array) -> None:
-    places = np.flatnonzero(np.isfinite(ends).all(axis=1) & (np.ptp(ends, axis=1) > 0))
+def _bars(axes: Any, ends: Array, unit: Array) -> None:
+    places = np.flatnonzero(np.isfinite(ends).all(axis=1) & (ends[:, 0] < ends[:, 1]) & (unit > 0))
     cap = 2 if len(ends) <= MOST_NAMES else 0
-    middle, half = ends[places].mean(axis=1), np.ptp(ends[places], axis=1) / 2
+    drawn = ends[places] * unit[places, None]
+    middle, half = drawn.mean(axis=1), np.ptp(drawn, axis=1) / 2
     axes.errorbar(places, middle, half, fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
 
 

@@ -17,6 +17,8 @@ STATUSES = {
     "open": "the study goes on; the best estimate so far",
 }
 """Every status, with its meaning."""
+ALL_DATA = "all data were used; the best estimate"
+"""What "budget" means of a fit, which takes data as they are."""
 PROMISES = "certified", "single"
 """The statuses that promise something."""
 

@@ -18,7 +18,7 @@ from mixsense.errors import InvalidInput
 from mixsense.recovery.digits import DOT, UNKNOWN, Number, in_digits
 from mixsense.recovery.fields import COLLINEAR, INTERCEPT
 from mixsense.recovery.importance import PRINTED, choose, importance
-from mixsense.recovery.statuses import STATUSES
+from mixsense.recovery.statuses import ALL_DATA, STATUSES
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
@@ -67,7 +67,7 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None, difference:
         titles.append("difference, 2 − 1")
         rows = _with_differences(recovery, choice.shown.tolist(), rows)
     notes = [f"({choice.note})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
-    if recovery.stderr is None and len(choice.shown) and np.all(np.asarray(recovery.sigma) > 0):
+    if recovery.stderr is None and len(choice.shown) and np.any(np.asarray(recovery.sigma) != 0):  # 0: exact
         notes.append("(no ±: this method gives no standard errors)")
     notes += _scale_note(recovery)
     told = recovery.diagnostics.get("notes", [])  # of a method of one's own it may be anything
@@ -162,7 +162,9 @@ def _headline(recovery: Recovery) -> str:
     error, shares = error_text(recovery.error_bound), shares_of(recovery)
     *first, last = shares or [""]
     told = f", shares {', '.join(first)} and {last}" if shares else ""
-    return f"{recovery.status}: {STATUSES[recovery.status]}; {recovery.queries:,} answers, {error}{told}"
+    given = recovery.status == "budget" and recovery.diagnostics.get("method") == "fit"  # nothing ran out
+    meaning = ALL_DATA if given else STATUSES[recovery.status]
+    return f"{recovery.status}: {meaning}; {recovery.queries:,} answers, {error}{told}"
 
 
 def _rows(recovery: Recovery, listed: list[int], names: Sequence[str] | None) -> list[Row]:

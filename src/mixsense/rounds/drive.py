@@ -12,7 +12,7 @@ from typing import Any, Generic
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import one_line, passed_through, raised_at
+from mixsense.checks import counted, one_line, passed_through, raised_at
 from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleError
 from mixsense.rounds.answers import answered, usable
 from mixsense.rounds.round import Asked, Method, Oracle, Progress, ProgressHook, R, Record, Round
@@ -148,9 +148,10 @@ class Steps(Generic[R]):
         if current.size > LARGEST_ROUND:
             self._method.close()
             raise BudgetError(
-                f"the next step ({current.label}) needs {current.size:,} answers, {current.queries.shape[0]} queries "
-                f"asked {current.repeats:,} times each: give a larger gamma, or max_queries to stop before",
+                f"the next step ({current.label}) needs {current.size:,} answers, {_queries(current)} asked "
+                f"{current.repeats:,} times each: give a larger gamma, or max_queries to stop before",
                 needed=self.asked + current.size,
+                asked=self.asked,
             )
         self.current = current
 
@@ -164,12 +165,17 @@ def _budget_spent(current: Round, asked: int, max_queries: int) -> Any:
         spent = f"{asked} answers were used before" if asked else "nothing was asked"
         raise BudgetError(
             f"max_queries is {max_queries}, but the step '{current.label}' needs {current.size} answers "
-            f"({current.queries.shape[0]} queries, {current.repeats} times each) and {spent}: give max_queries of at "
-            f"least {asked + current.size}, or ask for less",
+            f"({_queries(current)}, {current.repeats} times each) and {spent}: give max_queries of at least "
+            f"{asked + current.size}, or ask for less",
             max_queries=max_queries,
             needed=asked + current.size,
+            asked=asked,
         )
     return current.estimate()
+
+
+def _queries(current: Round) -> str:
+    return counted(current.queries.shape[0], "query", "queries")
 
 
 def _ask(

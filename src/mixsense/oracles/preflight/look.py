@@ -252,7 +252,10 @@ class _Look:
     def sticky(self, oracle: Callers) -> None:
         """Ask callers who keep connection, cookies and id: each may always be sent to one model."""
         seen = self.alike(oracle)
-        blocks = f"block={tuning.AUTO_BLOCK} (--block auto) keeps a caller for several questions, which tells more"
+        blocks = (
+            f"block={tuning.AUTO_BLOCK} (--block auto) keeps a caller for several questions: answers are labelled better, "
+            "shares known less well"
+        )
         one = "one caller always gets one model, by its connection, cookie or id"
         if seen and self.block != 1:
             self.block = tuning.AUTO_BLOCK if self.block == AUTO else self.block

@@ -9,6 +9,9 @@ CHECK_P_VALUE = 0.00125
 """A check fails if its p-value is below this.
 Derived: the 16 checks that have one where nobody is asked twice fail together with probability 2 % where the model
 holds; with groups 19 have one if shares and σ are given, and fail with 2.4 %."""
+BY_CHANCE = f"{100 * 16 * CHECK_P_VALUE:.0f} of 100 runs"
+"""How often a check fails where the model holds, as results say it: 2 of 100.
+Derived: that of the 16 checks together; with many answers it is less, see `POWER_TO_SPARE`."""
 POWER_TO_SPARE = 300
 """With more answers than this, the p-value at which a check fails falls in proportion to 1/N.
 Taste: never swept. At 250 answers the checks find what would spoil a certificate; with many times as many they find it

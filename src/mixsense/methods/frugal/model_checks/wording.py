@@ -47,6 +47,13 @@ REMEDIES = {
 """What to do if a check fails, in the order of naming: what explains most comes first."""
 
 
+CHANCE = (
+    f"where the model holds, all checks together fail by chance in about {tuning.BY_CHANCE}: "
+    "another seed (an audit: --fresh) tells"
+)
+"""What is said of a failure that is not beyond doubt."""
+
+
 def failed(checks: Sequence[Check]) -> list[Check]:
     """Return the checks that failed: strong ones before weak ones, and both in the order of naming."""
     order, wrong = list(REMEDIES), [check for check in checks if check.failed]
@@ -80,8 +87,10 @@ def doubtful(checks: Sequence[Check]) -> bool:
     )
 
 
-def warning(checks: Sequence[Check]) -> str | None:
+def warning(checks: Sequence[Check], again: bool = True) -> str | None:
     """Return one sentence about the failed checks: the first one, how strong, what to do, and which others failed.
+
+    Where none failed beyond doubt, and the run can be made again, it says how often that happens by chance.
 
     Examples
     --------
@@ -98,4 +107,5 @@ def warning(checks: Sequence[Check]) -> str | None:
         else f"p = {first.p_value:.1g}, statistic {first.statistic:.2g}"
     )
     also = f"; failed, too: {', '.join(check.name for check in others)}" if others else ""
-    return f'check "{first.name}" failed: {first.what} ({strength}); {REMEDIES[first.name]}{also}'
+    chance = f"; {CHANCE}" if again and not surely_failed(wrong) else ""
+    return f'check "{first.name}" failed: {first.what} ({strength}); {REMEDIES[first.name]}{also}{chance}'
