@@ -49,7 +49,7 @@ def fit_command(
     """
     from mixsense.api import fit
     from mixsense.fitting.files import read_file
-    from mixsense.plots import plot_lines
+    from mixsense.plots import plot_lines, plot_recovery
 
     check_file(out)
     check_file(html)
@@ -73,10 +73,16 @@ def fit_command(
     typer.echo(r.to_json() if as_json else r.summary())
     if out is not None:
         write_result(r, out)
+
+    title = f"{answer} in {data.name}"
+
+    def draw() -> Any:
+        return plot_lines(r, *_used(table), answer=answer) if len(table.names) == 1 else plot_recovery(r, title=title)
+
     if html is not None:
-        write_page(r, html)
+        write_page(r, html, title, draw)
     if plot is not None:
-        save_picture(lambda: plot_lines(r, *_used(table), answer=answer) if len(table.names) == 1 else r.plot(), plot)
+        save_picture(draw, plot)
     raise typer.Exit(ExitCode.DONE if r.status == "budget" else BY_STATUS[r.status])
 
 

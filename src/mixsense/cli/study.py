@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -155,6 +156,7 @@ def result(
     as_json: options.Json = False,
 ) -> None:
     """Show the result or, while the study goes on, the best estimate so far."""
+    from mixsense.recovery.picture import plot_recovery
     from mixsense.recovery.tables import as_table, as_text
 
     check_file(out)
@@ -169,13 +171,15 @@ def result(
             raise
         typer.echo(f"mixsense: {error}", err=True)
         raise typer.Exit(ExitCode.NOT_CERTIFIED) from None
-    typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference="endpoint" in study.notes)))
+    difference = "endpoint" in study.notes
+    typer.echo(r.to_json() if as_json else as_text(as_table(r, study.names, difference=difference)))
+    draw = partial(plot_recovery, r, title=study.name, units=study.units)
     if out is not None:
         write_result(r, out)
     if html is not None:
-        write_page(r, html)
+        write_page(r, html, study.name, draw, units=study.units, names=study.names, difference=difference)
     if plot is not None:
-        save_picture(r.plot, plot)
+        save_picture(draw, plot)
     raise typer.Exit(BY_STATUS[r.status])
 
 
