@@ -192,6 +192,26 @@ def test_a_problem_stops_the_audit_unless_forced(behave, name, tmp_path):
             assert "Traceback" not in done.stderr
 
 
+def test_constants_that_nobody_asked_for_stop_the_audit(tmp_path):
+    models, constants, rng = np.array([[1.0, 2.0, 0.0], [2.0, 0.0, -1.0]]), (3.0, 2.0), np.random.default_rng(3)
+
+    def behave(call):
+        i = int(rng.integers(2))
+        return models[i] @ call.x + constants[i] + 0.1 * rng.standard_normal()
+
+    with Service(behave) as service:
+        args = service.url, "--n", "3", "--box", "0:5", "--gamma", "0.5", "--seed", "1", "--concurrency", "1"
+        done = audit(*args, cwd=tmp_path)
+        assert done.returncode == 4, done.stdout + done.stderr
+        assert "problem  level     the answers at x = 0 are about 2." in done.stdout
+        assert "the preflight found a problem (level): see above" in done.stderr
+        assert len(service.calls) <= 485
+        assert not (tmp_path / "mixsense.db").exists()
+        done = audit(*args, "--intercept", cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert " level " not in done.stdout
+
+
 def test_secrets_are_neither_stored_nor_shown(tmp_path):
     def guarded(call, y):
         return y if call.headers["Authorization"] == "Bearer s3cret" else (401, {}, b"who?")
@@ -400,11 +420,11 @@ def test_a_result_that_cannot_be_written_is_shown_all_the_same(tmp_path):
 
 def test_the_cost_that_is_stated():
     with choose("http://127.0.0.1:9/", audited=True).opened() as oracle:
-        assert cost(oracle) == 473
+        assert cost(oracle) == 485
     with choose(None, audited=True, command=sys.executable).opened() as oracle:
-        assert cost(oracle) == 329
+        assert cost(oracle) == 341
     text = " ".join(audit("--help", cwd=".").stdout.split())
-    assert "at most 473 requests (329 for a program" in text
+    assert "at most 485 requests (341 for a program" in text
     assert "only if it was interrupted itself is it made again" in text
 
 

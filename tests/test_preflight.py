@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 
 import numpy as np
@@ -13,7 +14,7 @@ import mixsense as ms
 from http_service import MODELS, Service, two_models
 from mixsense.oracles.preflight import Preflight, cost, preflight
 from mixsense.oracles.preflight.line_tests import alike_by_caller
-from mixsense.oracles.preflight.tuning import CALLERS, LOOKS, PLACES, SIGNIFICANCE, VISITS
+from mixsense.oracles.preflight.tuning import CALLERS, LOOKS, PLACES, REPEATS, SIGNIFICANCE, VISITS
 
 
 def test_the_block_of_a_stored_preflight_is_kept():
@@ -36,7 +37,7 @@ def look(behave, scale=None, **options):
 
 FAR = np.zeros((2, 12))
 FAR[0, [0, 3]], FAR[1, [0, 7]] = (4.0, 2.0), (-3.0, 0.5)
-GOOD = dict.fromkeys(("answers", "noise", "cached", "constant", "linear", "models", "sticky"), "ok")
+GOOD = dict.fromkeys(("answers", "noise", "cached", "constant", "linear", "models", "sticky", "level"), "ok")
 
 
 @pytest.mark.parametrize("sigma", [0.3, 0.0])
@@ -139,7 +140,62 @@ def test_preflight_says_that_one_model_is_all_it_sees():
 def test_preflight_sees_a_cache(sigma):
     score, known = two_models(3, FAR, sigma), {}
     levels, report = look(lambda call: known.setdefault(call.x.tobytes(), score(call.x)))
-    assert levels == GOOD | {"cached": "problem", "noise": "note"}, report.summary()
+    told = {name: level for name, level in GOOD.items() if name != "level"}  # of stored answers the level is not seen
+    assert levels == told | {"cached": "problem", "noise": "note"}, report.summary()
+
+
+def with_constants(sigma, *constants):
+    """Answer with one of two models, each with a constant of its own."""
+    rng, lock = random.Random(8), threading.Lock()
+
+    def behave(call):
+        with lock:
+            i = rng.randrange(2)
+            return float(FAR[i] @ call.x) + constants[i] + rng.gauss(0.0, sigma)
+
+    return behave
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.0])
+def test_preflight_sees_constants_that_nobody_asked_for(sigma):
+    levels, report = look(with_constants(sigma, 3.0, 2.0))
+    assert levels == GOOD | {"level": "problem"}, report.summary()
+    words = r"the answers at x = 0 are about (2\.\d+|3), not 0: give intercept=True \(--intercept\)"
+    assert re.fullmatch(words, report["level"].text)
+
+
+@pytest.mark.parametrize(
+    ("box", "intercept"), [([(-1, 1)] * 12, True), ([(1, 5)] + [(-1, 1)] * 11, False), ([(-3, -1)] * 12, False)]
+)
+def test_the_level_is_tested_only_where_it_has_to_be_0_and_can_be_asked(box, intercept):
+    with Service(with_constants(0.3, 3.0, 2.0)) as service, ms.HTTPOracle(service.url, concurrency=1) as oracle:
+        report = preflight(oracle, 12, box, seed=1, intercept=intercept)
+        assert not any((call.x == 0).all() for call in service.calls[1:])
+    assert "level" not in {verdict.name for verdict in report.verdicts}
+    assert not report.problems, report.summary()
+
+
+def test_x_is_exactly_0_where_the_level_is_tested():
+    with Service(with_constants(0.3, 0.0, 0.0)) as service, ms.HTTPOracle(service.url, concurrency=1) as oracle:
+        report = preflight(oracle, 12, [(-0.1, 0.7)] * 12, seed=1)
+        assert sum(bool((call.x == 0).all()) for call in service.calls) == REPEATS
+    assert report["level"].level == "ok"
+
+
+def test_without_a_box_a_constant_needs_one():
+    oracle = ms.SimulatedOracle(np.eye(2, 4), 0.1, seed=1)
+    report = preflight(lambda X, repeats: oracle(X, repeats) + 3.0, 4, seed=2)
+    assert report["level"].text.endswith(", not 0: give a box and intercept=True (--box, --intercept)")
+
+
+def test_the_level_of_answers_on_a_scale_is_that_of_the_value_behind_them():
+    score = with_constants(0.1, 1.0, 1.0)
+    levels, report = look(lambda call: 1 / (1 + np.exp(-score(call))), scale=ms.Probability())
+    assert levels["level"] == "problem"
+    assert "the values behind the answers at x = 0 are about 1" in report["level"].text
+    score = two_models(3, FAR, 0.3)
+    levels, report = look(lambda call: np.clip(np.round(score(call.x)), 0, 7), scale=ms.Rating(0, 7))
+    assert (levels["level"], "at an end of their scale" in report["level"].text) == ("note", True)
 
 
 def test_preflight_sees_a_constant():
@@ -159,7 +215,7 @@ def test_preflight_of_an_endpoint_that_fails():
 
 
 def test_preflight_rarely_speaks_against_a_mixture():
-    # Each verdict errs with probability 0.001; 40 oracles × 2 verdicts: two or more false alarms in 0.3 % of all seeds.
+    # Each verdict errs with probability 0.001; 40 oracles × 3 verdicts: two or more false alarms in 0.7 % of all seeds.
     alarms = 0
     for seed in range(40):
         gap, sigma, share = (1.0, 5.0, 20.0)[seed % 3], (0.0, 0.1, 1.0)[seed // 3 % 3], (0.5, 0.9)[seed % 2]

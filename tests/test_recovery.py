@@ -440,7 +440,7 @@ def test_a_picture_says_what_it_does_not_show():
     assert first == "budget, 7 answers, no error bound; grey: 95 % intervals"
     assert rest == [
         "no stem: 2 coefficients within 1 standard error of 0",
-        "1 too small to see on this scale: see summary()",
+        "1 too small to see on this scale: see the table",
     ]
     label = axes.figure.axes[1].get_xticklabels()[2]
     assert (label.get_text(), label.get_rotation()) == ("c\\x1b", 0)

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -231,6 +232,46 @@ def test_a_respondent_is_asked_something_else_as_long_as_there_is_something(make
     again = study.ask(respondent="ann")
     assert again.x.tolist() == [1.0, 1.0, 1.0]  # of the next round the only one that is new
     assert study.ask(respondent="ann").x.sum() == 1  # nobody else is there: the round needs an answer
+
+
+REPEATS = (
+    "import numpy as np, mixsense as ms\n"
+    "def search(problem, rng):\n"
+    "    rows = np.eye(3)[[0, 0, 0, 0, 0, 0, 1, 2]]\n"
+    "    asked = yield ms.Round(rows, least={least})\n"
+    "    told = {{'answers': asked.answers.tolist(), 'x': asked.queries.argmax(axis=1).tolist()}}\n"
+    "    return ms.Recovery(np.ones((2, 3)), status='uncertain', queries=len(asked), diagnostics=told)\n"
+)
+"""A method that asks one question six times, and two others once."""
+
+
+@pytest.mark.parametrize(
+    ("least", "more", "seen"),
+    [("7", {}, [0, None, 0, None, 0, 0, 0]), ("None", {}, [0] * 5), ("7", {"max_queries": 9}, [0, None, 0, 0, 0, 0])],
+    ids=["extra ones", "exactly its own", "a budget"],
+)
+def test_what_comes_again_comes_after_an_extra_question(make, url, tmp_path, monkeypatch, least, more, seen):
+    (tmp_path / "repeatlab.py").write_text(REPEATS.format(least=least))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "repeatlab", raising=False)
+    study = make(**{**SMALL, "n": 3, "method": "repeatlab:search", **more})
+    bob = [study.ask(respondent="bob") for _ in range(3)]
+    assert sorted(q.x.argmax() for q in bob) == [0, 1, 2]
+    told = {q.id: float(i) for i, q in enumerate(bob)}
+    ann = [study.ask(respondent="ann") for _ in seen]  # what nobody has been asked is one question, five times
+    found = [int(q.x.argmax()) for q in ann]
+    assert [0 if x == 0 else None for x in found] == seen
+    others = [x for x in found if x]
+    assert len(others) == len({*others})
+    told |= {q.id: 10.0 + i for i, q in enumerate(ann)}
+    assert study.tell_many(told.items()) == ["taken"] * len(told)
+    assert study.ask(respondent="ann") is None  # nobody waits, and there is a question until the end
+    r = study.result()
+    assert r.queries == len(told)
+    assert sorted(r.diagnostics["answers"]) == sorted(told.values())
+    (asked_,) = ms.load_study(url, study.name).record()
+    assert asked_.answers.tolist() == r.diagnostics["answers"]  # to the last bit, and in the same order
+    assert asked_.queries.argmax(axis=1).tolist() == r.diagnostics["x"]
 
 
 def test_one_respondent_brings_a_study_alone_through_the_round_that_measures_the_noise(make):

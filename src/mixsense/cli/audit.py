@@ -113,7 +113,7 @@ def audit_command(
     """Find the models behind an endpoint that is split between two or more linear ones; or that there is one only.
 
     Every answer is stored as it comes: after Ctrl-C, a crash or an outage of the endpoint the same command goes on, and
-    asks nothing again that was answered. A preflight of at most 473 requests (329 for a program; retries come on top)
+    asks nothing again that was answered. A preflight of at most 485 requests (341 for a program; retries come on top)
     comes first, once; only if it was interrupted itself is it made again. Its answers do not count for --max-queries.
     The audit stops as soon as --gamma is reached, whether there is a --max-queries or not.
 
@@ -259,6 +259,7 @@ def _look(oracle: Any, problem: dict[str, Any], silent: bool, block: Any) -> Pre
     with interruptible(oracle):
         given = {"seed": problem.get("seed", 0), "block": block}
         given |= {"scale": problem.get("scale"), "features": problem.get("features")}
+        given["intercept"] = problem.get("intercept", False)
         report = preflight(oracle, problem["n"], problem.get("box"), **given)
     if not silent and not _is_mute(report):
         typer.echo(spoken(report.summary()))

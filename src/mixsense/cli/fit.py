@@ -10,7 +10,7 @@ import typer
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, ExitCode
 from mixsense.cli.options import number_of_models, scale_told, shares
-from mixsense.cli.output import check_outputs, write_outputs
+from mixsense.cli.output import check_outputs, write_outputs, write_page
 from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput
 from mixsense.problem import DEFAULTS
@@ -50,7 +50,7 @@ def fit_command(
     """
     from mixsense.api import fit
     from mixsense.fitting.files import read_file
-    from mixsense.plots import plot_lines
+    from mixsense.plots import plot_lines, plot_recovery
 
     check_outputs(data=data, out=out, html=html, plot=plot)
     table = read_file(data, answer, group, None if columns is None else _names(columns))
@@ -58,8 +58,14 @@ def fit_command(
     known = number, sigma, shares(weights), scale_told(scale), intercept
     r = fit(table.X, table.y, table.groups, *known, features=table.names, seed=seed, lapses=lapses)
     typer.echo(r.to_json() if as_json else spoken(r.summary()))
-    line = len(table.names) == 1
-    write_outputs(r, out, plot, lambda: plot_lines(r, *_used(table), answer=answer) if line else r.plot(), html)
+    title = f"{answer} in {data.name}"
+
+    def draw() -> Any:
+        return plot_lines(r, *_used(table), answer=answer) if len(table.names) == 1 else plot_recovery(r, title=title)
+
+    write_outputs(r, out, plot, draw)
+    if html is not None:
+        write_page(r, html, title, draw)
     raise typer.Exit(ExitCode.DONE if r.status == "budget" else BY_STATUS[r.status])
 
 

@@ -77,7 +77,7 @@ Jobs = Annotated[int | None, typer.Option(help="Number of processes.", show_defa
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Out = Annotated[Path | None, typer.Option(help="Write the result as JSON to this file, too.")]
-Html = Annotated[Path | None, typer.Option(help="Write the table as a page to this file, too.")]
+Html = Annotated[Path | None, typer.Option(help="Write the result as a page for people to this file, too.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the recovered vectors to this picture.")]
 
 

@@ -74,19 +74,19 @@ def write_result(r: Recovery, out: Path) -> None:
     _write(out, r.to_json() + "\n")
 
 
-def write_page(r: Recovery, out: Path) -> None:
-    """Write a result's table as a page of HTML."""
-    _write(out, f"<!doctype html><meta charset='utf-8'><title>mixsense</title>{r._repr_html_()}\n")
-
-
-def write_outputs(
-    r: Recovery, out: Path | None, plot: Path | None, draw: Callable[[], Any], html: Path | None = None
+def write_page(
+    r: Recovery, out: Path, title: str, draw: Callable[[], Any], units: Sequence[str] | None = None, **shown: Any
 ) -> None:
-    """Write a result as JSON, its table as a page of HTML, and its picture, as far as they are wanted."""
+    """Write a result as a page of HTML, with the picture of the axes that `draw` returns; see `as_page`."""
+    from mixsense.recovery.page import as_page
+
+    _write(out, as_page(r, title, _drawn(draw, "svg"), units=units, **shown))
+
+
+def write_outputs(r: Recovery, out: Path | None, plot: Path | None, draw: Callable[[], Any]) -> None:
+    """Write a result as JSON, and its picture, as far as they are wanted."""
     if out is not None:
         write_result(r, out)
-    if html is not None:
-        write_page(r, html)
     if plot is not None:
         save_picture(draw, plot)
 
@@ -100,17 +100,26 @@ def _write(out: Path, text: str) -> None:
         ) from None
 
 
-def save_picture(draw: Callable[[], Any], out: Path, description: str | None = None) -> None:
-    """Save the picture of the axes that `draw` returns; a PNG keeps the description inside."""
+def _drawn(draw: Callable[[], Any], kind: str, **metadata: str) -> bytes:
+    """Return the picture of the axes that `draw` returns, as the content of a file of this kind."""
     import matplotlib as mpl
 
     mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    content, figure = io.BytesIO(), draw().figure
+    figure.savefig(content, format=kind, dpi=130, metadata=metadata or None)
+    plt.close(figure)
+    return content.getvalue()
+
+
+def save_picture(draw: Callable[[], Any], out: Path, description: str | None = None) -> None:
+    """Save the picture of the axes that `draw` returns; a PNG keeps the description inside."""
     out = out if out.suffix else out.with_name(f"{out.name}.png")
     try:
-        png = description is not None and out.suffix.lower() == ".png"
-        content, kind = io.BytesIO(), out.suffix[1:].lower()
-        draw().figure.savefig(content, format=kind, dpi=130, metadata={"Description": description} if png else None)
-        write_whole(out, content.getvalue())
+        kind = out.suffix[1:].lower()
+        told = {"Description": description} if description is not None and kind == "png" else {}
+        write_whole(out, _drawn(draw, kind, **told))
     except (OSError, ValueError) as error:
         why = one_line((isinstance(error, OSError) and error.strerror) or error, 200)
         raise MixsenseError(f"the picture cannot be written to {out} ({why}): give another file") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import typer
 from mixsense.checks import as_float, counted
 from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS, OF_RESULTS, ExitCode, epilog
-from mixsense.cli.output import check_outputs, print_table, write_outputs
+from mixsense.cli.output import check_outputs, print_table, write_outputs, write_page
 from mixsense.cli.study_file import read_study_file, study_name
 from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, StudyError
@@ -159,6 +160,7 @@ def result(
     as_json: options.Json = False,
 ) -> None:
     """Show the result or, while the study goes on, the best estimate so far."""
+    from mixsense.recovery.picture import plot_recovery
     from mixsense.recovery.tables import as_table, as_text
 
     check_outputs(out=out, html=html, plot=plot)
@@ -170,9 +172,13 @@ def result(
             raise
         typer.echo(f"mixsense: {spoken(str(error))}", err=True)
         raise typer.Exit(ExitCode.NOT_CERTIFIED) from None
-    table = as_table(r, study.names, difference="endpoint" in study.notes)
+    difference = "endpoint" in study.notes
+    table = as_table(r, study.names, difference=difference)
     typer.echo(r.to_json() if as_json else spoken(as_text(table)))
-    write_outputs(r, out, plot, r.plot, html)
+    draw = partial(plot_recovery, r, title=study.name, units=study.units)
+    write_outputs(r, out, plot, draw)
+    if html is not None:
+        write_page(r, html, study.name, draw, units=study.units, names=study.names, difference=difference)
     raise typer.Exit(BY_STATUS[r.status])
 
 

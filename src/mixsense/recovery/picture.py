@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
 from mixsense.recovery.tables import error_text, shares_of
 from mixsense.recovery.uses import HALF_RANGES, LEVEL, MIDDLES, normal_quantile, of_each_feature
+from mixsense.scales import Rating
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +34,12 @@ TOO_SHORT = 0.01
 """A stem below this share of the longest cannot be told from a dot on the axis."""
 
 
-def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
+def plot_recovery(
+    recovery: Recovery,
+    truth: ArrayLike | None = None,
+    title: str | None = None,
+    units: Sequence[str] | None = None,
+) -> Axes:
     """Draw the recovered vectors, in the manner of the paper's figures.
 
     Parameters
@@ -44,6 +52,10 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     truth : (L, n) array_like, optional
         The true vectors: drawn in green on the left, each beside the recovered one that stands for it, and with its
         number. One recovered vector stands beside each true one; of any other number the order tells nothing.
+    title : str, optional
+        What stands above all: the name of a study, which has models rather than vectors.
+    units : sequence of str, optional
+        What each feature is measured in, empty where there is no unit; shown with its name.
 
     Where the range of each feature is known, what is drawn is the effect of half of it, so that features of any unit
     compare; and each model's level, its answer in the middle of the box, stands beside its share.
@@ -71,7 +83,12 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
     left_out = _left_out(found, choice, ends is not None)
     found, drawn, true = found[:, places], drawn[:, places], None if true is None else true[:, places]
     columns: list[tuple[list[str], Array, Any, str]] = [
-        (_titles(recovery, order), found[order], drawn[order], RECOVERED)
+        (
+            _titles(recovery, order, "recovered: vector" if title is None else "model"),
+            found[order],
+            drawn[order],
+            RECOVERED,
+        )
     ]
     if true is not None:
         columns.insert(0, ([f"truth: vector {i + 1}" for i in range(len(true))], true, true != 0, TRUTH))
@@ -86,23 +103,24 @@ def plot_recovery(recovery: Recovery, truth: ArrayLike | None = None) -> Axes:
         layout="constrained",
     )
     for column, (titles, vectors, stems, colour) in zip(grid.T, columns, strict=True):
-        for axes, title, vector, here in zip(column, titles, vectors, stems, strict=False):
+        for axes, name, vector, here in zip(column, titles, vectors, stems, strict=False):
             _stems(axes, vector, np.flatnonzero(here), colour)
-            axes.set_title(title, fontsize=10)
+            axes.set_title(name, fontsize=10)
         for axes in column[len(vectors) :]:
             axes.set_visible(False)
         last: Axes = column[len(vectors) - 1]
-        _name_places(last, names, found.shape[1])
+        _name_places(last, names, found.shape[1], None if units is None else [units[j] for j in places])
         last.tick_params(labelbottom=True)
     if ends is not None:
         for axes, i in zip(grid[:, -1], order, strict=False):
             _bars(axes, ends[i][places], unit[places])
     for axes in grid[:, 0]:
-        axes.set_ylabel("value" if half is None else "effect of half\nof the range")
-    title = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
+        axes.set_ylabel(_effect(recovery, half is not None))
+    told = f"{recovery.status}, {recovery.queries:,} answers, {error_text(recovery.error_bound)}"
     if ends is not None:
-        title += "; grey: 95 % intervals"
-    figure.suptitle("\n".join([title, *left_out]), fontsize=11)
+        told += "; grey: 95 % intervals"
+    above = [] if title is None else [_plain(title)]
+    figure.suptitle("\n".join([*above, told, *left_out]), fontsize=11)
     return last
 
 
@@ -128,12 +146,11 @@ def _places(recovery: Recovery) -> tuple[tuple[str, ...] | None, Index]:
     return tuple(names[j] for j in places), places
 
 
-def _titles(recovery: Recovery, order: list[int]) -> list[str]:
-    """Return what stands above the recovered vectors: their numbers, and shares."""
+def _titles(recovery: Recovery, order: list[int], what: str) -> list[str]:
+    """Return what stands above the recovered vectors: what they are called, their numbers, and shares."""
     shares, levels = shares_of(recovery), _levels(recovery)
     return [
-        f"recovered: vector {i + 1}" + (f", share {shares[i]}" if shares else "") + (levels[i] if levels else "")
-        for i in order
+        f"{what} {i + 1}" + (f", share {shares[i]}" if shares else "") + (levels[i] if levels else "") for i in order
     ]
 
 
@@ -154,7 +171,7 @@ def _left_out(found: Array, choice: Choice, bars: bool) -> list[str]:
     short = int((size[choice.shown] < TOO_SHORT * size.max()).sum())
     notes = [f"no stem: {choice.others}" if bars else choice.note] if choice.others else []
     if short:
-        notes.append(f"{short:,} too small to see on this scale: see summary()")
+        notes.append(f"{short:,} too small to see on this scale: see the table")
     return notes
 
 
@@ -181,11 +198,30 @@ def _bars(axes: Any, ends: Array, unit: Array) -> None:
     axes.errorbar(places, middle, half, fmt="none", ecolor="0.4", elinewidth=0.8, capsize=cap, zorder=3)
 
 
-def _name_places(axes: Any, names: tuple[str, ...] | None, n: int) -> None:
+def _effect(recovery: Recovery, ranges: bool) -> str:
+    """Say what the height of a stem is, on which scale."""
+    if not ranges:
+        return "value"
+    scale = ""
+    with contextlib.suppress(InvalidInput):  # diagnostics of a method of one's own may be anything
+        if isinstance(recovery.scale, Rating):
+            scale = "\n(scale {:g} to {:g})".format(*recovery.scale.ends)
+        elif recovery.scale is not None:
+            scale = "\n(logit)"
+    return f"effect of half\nof the range{scale}"
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is: dollars would begin a formula."""
+    return visible(text).replace("$", r"\$")
+
+
+def _name_places(axes: Any, names: tuple[str, ...] | None, n: int, units: Sequence[str] | None) -> None:
     if names is not None and n <= MOST_NAMES:
         texts = [visible(name) for name in names]
         turned = max(map(len, texts)) * (n + 1) > LETTERS
-        labels = [text.replace("$", r"\$") for text in texts]
+        ends = [f"{' ' if turned else chr(10)}({_plain(unit)})" if unit else "" for unit in units or [""] * n]
+        labels = [_plain(text) + end for text, end in zip(texts, ends, strict=True)]
         axes.set_xticks(range(n), labels, rotation=90 if turned else 0, fontsize=8)
         return
     from matplotlib.ticker import MaxNLocator

@@ -70,10 +70,15 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None, difference:
     if recovery.stderr is None and len(choice.shown) and np.any(np.asarray(recovery.sigma) != 0):  # 0: exact
         notes.append("(no ±: this method gives no standard errors)")
     notes += _scale_note(recovery)
-    told = recovery.diagnostics.get("notes", [])  # of a method of one's own it may be anything
-    notes += [f"note: {visible(str(text))}" for text in (told if isinstance(told, (list, tuple)) else [told])]
+    notes += [f"note: {text}" for text in told_notes(recovery)]
     warnings = [visible(text) for text in recovery.diagnostics.get("warnings", [])]
     return Table(_headline(recovery), titles, rows, notes, warnings)
+
+
+def told_notes(recovery: Recovery) -> list[str]:
+    """Return what the method noted."""
+    told = recovery.diagnostics.get("notes", [])  # of a method of one's own it may be anything
+    return [visible(str(text)) for text in (told if isinstance(told, (list, tuple)) else [told])]
 
 
 def _scale_note(recovery: Recovery) -> list[str]:

@@ -131,14 +131,9 @@ def to_frame(recovery: Recovery) -> Any:
     L, n = recovery.vectors.shape
     # Half a character, as Python makes of bytes that are no UTF-8, has no place in a frame.
     names: list[Any] = [name if is_unicode(name) else visible(name) for name in recovery.names or ()] or list(range(n))
-    value, stderr = recovery.vectors, _or_nan(recovery.stderr, (L, n))
     if recovery.intercept is not None:
         names.append(INTERCEPT)
-        value = np.column_stack([value, recovery.intercept])
-        stderr = np.column_stack([stderr, _or_nan(recovery.intercept_stderr, (L,))])
-    ends = _around(value, normal_quantile(LEVEL) * stderr)
-    if recovery.interval is not None:
-        ends[:, :n] = recovery.interval
+    value, stderr, ends = estimates(recovery)
     low, high = np.moveaxis(ends, -1, 0)
     columns = {
         "model": np.repeat(np.arange(1, L + 1), len(names)),
@@ -150,6 +145,22 @@ def to_frame(recovery: Recovery) -> Any:
         "high": high.ravel(),
     }
     return pd.DataFrame(columns)
+
+
+def estimates(recovery: Recovery) -> tuple[Array, Array, Array]:
+    """Return values and standard errors, (L, p), and 95 % intervals, (L, p, 2), of all coefficients.
+
+    The intercept is the last of the p coefficients, if there is one; NaN stands for what is not known.
+    """
+    L, n = recovery.vectors.shape
+    value, stderr = recovery.vectors, _or_nan(recovery.stderr, (L, n))
+    if recovery.intercept is not None:
+        value = np.column_stack([value, recovery.intercept])
+        stderr = np.column_stack([stderr, _or_nan(recovery.intercept_stderr, (L,))])
+    ends = _around(value, normal_quantile(LEVEL) * stderr)
+    if recovery.interval is not None:
+        ends[:, :n] = recovery.interval
+    return value, stderr, ends
 
 
 def normal_quantile(level: float) -> float:

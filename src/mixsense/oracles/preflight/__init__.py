@@ -1,4 +1,4 @@
-"""A look at an oracle before it is asked: whether it is constant, cached, sticky, or not linear over the box."""
+"""A look at an oracle before it is asked: whether it is constant, cached, sticky, off 0, or not linear over the box."""
 
 from mixsense.oracles.preflight.look import cost, preflight
 from mixsense.oracles.preflight.report import Preflight, Verdict

@@ -103,6 +103,17 @@ def off_line(first: float, beside: Array, tolerance: float) -> int:
     return int(miss.sum(axis=1).min())
 
 
+def mean_test(y: Array, blur: float) -> tuple[float, float, float]:
+    """Test whether the mean of answers to one query is 0: p-value, the mean, and its error.
+
+    `blur` is the mean square of errors that no repetition takes away.
+    """
+    from scipy import special
+
+    mean, error = float(y.mean()), math.sqrt(float(y.var(ddof=1)) / len(y) + blur)
+    return 2 * float(special.stdtr(len(y) - 1, -abs(mean) / error)), mean, error
+
+
 def unequal_levels(groups: Array) -> float:
     """Return the p-value of equal levels in all groups (groups, size), by the test of Kruskal and Wallis."""
     from scipy import special  # scipy.stats has this test, and takes a second to import

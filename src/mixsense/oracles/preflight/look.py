@@ -30,7 +30,7 @@ from mixsense.scales.scale import Scale
 def cost(oracle: Oracle) -> int:
     """Return the most answers that a preflight of this oracle takes."""
     callers = tuning.PLACES * tuning.CALLERS * tuning.LOOKS if isinstance(oracle, Callers) else 0
-    return 1 + 6 * tuning.REPEATS + len(tuning.STOPS) * tuning.LINES * tuning.PASSES + callers * tuning.VISITS
+    return 1 + 7 * tuning.REPEATS + len(tuning.STOPS) * tuning.LINES * tuning.PASSES + callers * tuning.VISITS
 
 
 def preflight(
@@ -41,6 +41,7 @@ def preflight(
     block: int | Literal["auto"] = 1,
     scale: Any = None,
     features: Sequence[Any] | None = None,
+    intercept: bool = False,
 ) -> Preflight:
     """Look at an oracle before it is asked.
 
@@ -62,11 +63,15 @@ def preflight(
     features : sequence of Number or Integer, optional
         What the inputs may be; the box follows from them. Whole numbers stay as they are along a line, so that no bend
         in them is looked for.
+    intercept : bool
+        Each model may have a constant of its own. Otherwise the answers to x = 0 have to be 0 but for the noise, which
+        is tested where the box has that query.
 
     Returns
     -------
     Preflight
-        The verdicts: `answers` (there are any), `noise`, `cached`, `constant`, `linear`, `models` and `sticky`.
+        The verdicts: `answers` (there are any), `noise`, `cached`, `constant`, `linear`, `models`, `sticky` and
+        `level`.
 
     Notes
     -----
@@ -77,7 +82,7 @@ def preflight(
     *Cached*: one query gives exactly one number, its neighbours do not lie on a line. *Constant*: the answers at 32
     places differ neither in level (Kruskal–Wallis) nor in spread (permutation test). *Sticky*: where
     the spread is widest, the answers of one caller, who keeps connection, cookies and id, are more alike than those of
-    several (permutation test, in up to 3 looks).
+    several (permutation test, in up to 3 looks). *Level*: the mean of 12 answers to x = 0 is not 0 (t-test).
     What cannot be told apart: one model; several that differ by less than the noise; a rare model (below a share of
     about 10 %); and a routing by something that a new connection does not change, such as our address or key.
 
@@ -87,13 +92,15 @@ def preflight(
     >>> oracle = ms.SimulatedOracle(ms.random_pair(12, 3, gap=5.0, seed=1), sigma=0.5, seed=2)
     >>> report = preflight(oracle, 12, seed=3)
     >>> [verdict.name for verdict in report.verdicts if verdict.level != "ok"], report.requests
-    ([], 281)
+    ([], 293)
     """
     n = as_int("n", n, 1, "the length of a query")
     usual = -tuning.DEFAULT_RANGE, tuning.DEFAULT_RANGE
-    units = Units.of(n, features_of(features), [usual] * n if box is None else box)
+    kinds = features_of(features)
+    units = Units.of(n, kinds, [usual] * n if box is None else box, intercept)
     block = AUTO if block == AUTO else as_int("block", block, 1, "how many consecutive queries one caller is asked")
     look = _Look(oracle, units, generator(seed), block, scale_of(scale))
+    look.boxed = box is not None or kinds is not None
     try:
         look.run()
     except OracleError as error:
@@ -108,7 +115,7 @@ class _Look:
         self, oracle: Oracle, units: Units, rng: np.random.Generator, block: int | Literal["auto"], scale: Scale | None
     ) -> None:
         self.oracle, self.units, self.rng, self.block, self.scale = oracle, units, rng, block, scale
-        self.n = len(units.features)
+        self.n, self.boxed = len(units.features), True
         self.real = units.steps == 0
         self.count = 0
         self.verdicts: list[Verdict] = []
@@ -119,8 +126,12 @@ class _Look:
 
     def ask(self, Z: Array, repeats: int = 1, oracle: Oracle | None = None) -> Array:
         """Ask coded queries, (q, n) within ±1, in the units of the box; returns (q, repeats)."""
-        answers = checked_answers((oracle or self.oracle)(self.units.decode(Z), repeats), len(Z), repeats)
-        self.count += len(Z) * repeats
+        return self.ask_plain(self.units.decode(Z), repeats, oracle)
+
+    def ask_plain(self, X: Array, repeats: int, oracle: Oracle | None = None) -> Array:
+        """Ask queries in the units of the box."""
+        answers = checked_answers((oracle or self.oracle)(X, repeats), len(X), repeats)
+        self.count += len(X) * repeats
         if self.scale is not None:
             try:
                 self.scale.check(answers.ravel())
@@ -150,6 +161,14 @@ class _Look:
                 self.sticky(self.oracle)
             elif self.block not in (1, AUTO):
                 self.say("sticky", NOTE, "not tested: whether the answers of a block share a model is not known")
+            problems = {verdict.name for verdict in self.verdicts if verdict.level == PROBLEM}
+            # A stored answer is 12 times the same, and one that bends may be anything at x = 0: first things first.
+            if self.has_zero() and not self.units.intercept and not problems & {"cached", "linear"}:
+                self.level(float(np.ptp(seen.values)), quantum)
+
+    def has_zero(self) -> bool:
+        """Return whether x = 0 may be asked."""
+        return bool((self.units.low <= 0).all() and (self.units.high >= 0).all())
 
     def beside(self) -> tuple[Array, Array]:
         """Ask one query again and again, then queries on a tiny line beside it."""
@@ -249,12 +268,25 @@ class _Look:
         why = "there is only one, or they differ by less than the noise, or we are always sent to the same"
         self.say("models", NOTE, f"{what}: {why}")
 
+    def level(self, scale: float, quantum: float) -> None:
+        """Ask x = 0: models without a constant answer 0 there, but for the noise; `scale` is the answers' range."""
+        seen = on_the_line(self.ask_plain(np.zeros((1, self.n)), tuning.REPEATS)[0], self.scale, quantum)
+        if seen.cut:
+            return self.say("level", NOTE, "not tested: answers to x = 0 are at an end of their scale")
+        p, mean, error = line_tests.mean_test(seen.values, seen.blur + (tuning.FLAT * scale) ** 2)
+        what = "the answers at x = 0 are" if self.scale is None else "the values behind the answers at x = 0 are"
+        if p < tuning.SIGNIFICANCE:
+            give = "intercept=True (--intercept)" if self.boxed else "a box and intercept=True (--box, --intercept)"
+            self.say("level", PROBLEM, f"{what} about {mean:.3g}, not 0: give {give}")
+        else:
+            self.say("level", OK, f"{what} 0, as far as is seen ({mean:.2g} ± {error:.2g})")
+
     def sticky(self, oracle: Callers) -> None:
         """Ask callers who keep connection, cookies and id: each may always be sent to one model."""
         seen = self.alike(oracle)
         blocks = (
-            f"block={tuning.AUTO_BLOCK} (--block auto) keeps a caller for several questions: answers are labelled better, "
-            "shares known less well"
+            f"block={tuning.AUTO_BLOCK} (--block auto) keeps a caller for several questions: answers are labelled "
+            "better, shares known less well"
         )
         one = "one caller always gets one model, by its connection, cookie or id"
         if seen and self.block != 1:

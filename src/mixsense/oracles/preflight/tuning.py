@@ -6,7 +6,7 @@ import numpy as np
 
 REPEATS = 12
 """How often one query is asked, and how many queries right beside it; three times as many where that leaves a doubt.
-Taste: of two models with equal shares both answer, but once in 2,048 times."""
+And how often x = 0 is asked. Taste: of two models with equal shares both answer, but once in 2,048 times."""
 INNER = 0.7
 """How far from the middle that query may be, of half of each range. Taste: less is clipped there than at
 the ends."""

@@ -74,7 +74,8 @@ class Questions(OfStudy):
     def hand_out(self, wanted: Wanted, now: float, lease: float) -> list[Ticket] | None:
         """Lease questions of the current round: new ones first, then those whose lease ran out, then extra ones.
 
-        A respondent is asked what it was not asked before, as long as the round has that.
+        A respondent is asked what it was not asked before, as long as the round has that. Where all that is open was
+        asked before, an extra question that was not comes first, and one between any two that come again.
 
         Parameters
         ----------
@@ -97,6 +98,10 @@ class Questions(OfStudy):
             if left:
                 slots, left = self._open(connection, current, wanted, {*before}, now, lease)
             if left and before and not slots:  # all of it was given before
+                if self._wants_another(connection, current, wanted):
+                    extra = self._besides(connection, current, wanted, _once(self._new(connection, current, before)))
+                    if extra:
+                        return extra
                 slots, _ = self._open(connection, current, wanted, set(), now, lease)
             if slots:
                 asked = [slot // current.repeats for slot in slots]
@@ -250,17 +255,10 @@ class Questions(OfStudy):
         budget has room for them. Otherwise what is out is handed out a second time, and the first answer counts; where
         nothing is out either, the next round is just being computed, and what is asked is not used.
         """
-        every = range(current.size // current.repeats)
-        asks = self._asks(connection, current, every if given else ())
-        new = {query for query in every if asks.get(query) not in given}
-        count = wanted.count if current.least is not None else 0
-        if self._most is not None:
-            count = min(count, self._most - self._asked_for(connection))
-        if count > 0:
-            asked = drawn(sorted(new) or every, count)
-            slots = [EXTRA + secrets.randbelow(EXTRA) for _ in asked]
-            self._insert_loose(connection, current, slots, asked)
-            return self._handed(connection, current, slots, wanted.group, asked, None)
+        new = self._new(connection, current, given)
+        extra = self._besides(connection, current, wanted, _once(new) or range(current.size // current.repeats))
+        if extra:
+            return extra
         own = self._used(answers.c.round == current.number, answers.c.slot < current.size)
         there = set(connection.execute(sa.select(answers.c.slot).where(*own)).scalars())
         out = [slot for slot in range(current.size) if slot not in there]
@@ -271,6 +269,36 @@ class Questions(OfStudy):
         return self._handed(
             connection, current, slots, wanted.group, asked, until if out and not current.closed else None
         )
+
+    def _new(self, connection: sa.Connection, current: Current, given: set[bytes]) -> dict[int, Any]:
+        """Return the queries of the round that ask something else than what was given before, and what they ask."""
+        every = range(current.size // current.repeats)
+        asks = self._asks(connection, current, every if given else ())
+        return {query: asks.get(query, query) for query in every if asks.get(query) not in given}
+
+    def _wants_another(self, connection: sa.Connection, current: Current, wanted: Wanted) -> bool:
+        """Return whether an extra question is due to a respondent before one that was asked already comes again.
+
+        One for each that came again: with more of them few people would never answer what the round waits for.
+        """
+        mine = self._mine(connection, current, wanted.group)
+        own = [slot // current.repeats for slot in mine if slot < current.size]
+        again = len(own) - len({*self._asks(connection, current, own).values()})
+        return not wanted.patient and len(mine) - len(own) <= again
+
+    def _besides(
+        self, connection: sa.Connection, current: Current, wanted: Wanted, asked: Sequence[int]
+    ) -> list[Ticket]:
+        """Hand out extra questions to some of these queries; none where method or budget have no use for them."""
+        count = wanted.count if current.least is not None else 0
+        if self._most is not None:
+            count = min(count, self._most - self._asked_for(connection))
+        if count <= 0 or not asked:
+            return []
+        chosen = drawn(asked, count)
+        slots = [EXTRA + secrets.randbelow(EXTRA) for _ in chosen]
+        self._insert_loose(connection, current, slots, chosen)
+        return self._handed(connection, current, slots, wanted.group, chosen, None)
 
     def _asked_for(self, connection: sa.Connection) -> int:
         """Return how many answers were asked for: those of all rounds, and extra ones."""
@@ -297,6 +325,11 @@ class Questions(OfStudy):
         with self._access.writing() as connection:
             over = leases.update().where(leases.c.study == self._study, leases.c.until > 0, *mine).values(until=0)
             return int(connection.execute(over).rowcount)
+
+
+def _once(queries: dict[int, Any]) -> list[int]:
+    """Return queries that ask different things, of queries with what they ask."""
+    return list({what: query for query, what in queries.items()}.values())
 
 
 def _by_slot(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
