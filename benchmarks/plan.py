@@ -34,6 +34,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -300,9 +301,17 @@ def honesty(plans: int, jobs: int, keep: Path | None) -> tuple[str, bool]:
 
 
 def work_through(work: Callable[[int], Any], count: int, jobs: int, keep: Path | None) -> Iterator[Any]:
-    """Do work(0), work(1), …; what stands in the file `keep` is not done again, and a stop loses nothing of it."""
+    """Do work(0), work(1), …; what stands in the file `keep` is not done again, and a stop loses nothing of it.
+
+    What a `partial` was given is part of its name in the file.
+    """
+    called = (
+        ", ".join([work.func.__name__, *map(str, work.keywords.values())])
+        if isinstance(work, partial)
+        else work.__name__
+    )
     lines = keep.read_text(encoding="utf-8").splitlines() if keep and keep.exists() else []
-    done = {number: result for name, number, result in map(json.loads, lines) if name == work.__name__}
+    done = {number: result for name, number, result in map(json.loads, lines) if name == called}
     todo = [number for number in range(count) if number not in done]
     start = last = time.monotonic()
     with ProcessPoolExecutor(jobs) as pool:
@@ -310,11 +319,11 @@ def work_through(work: Callable[[int], Any], count: int, jobs: int, keep: Path |
             done[number] = result
             if keep:
                 with keep.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps([work.__name__, number, result]) + "\n")
+                    file.write(json.dumps([called, number, result]) + "\n")
             if time.monotonic() - last > 20 or position == len(todo):
                 last = time.monotonic()
                 left = (last - start) / position * (len(todo) - position)
-                print(f"{work.__name__}: {len(done)} of {count}, {left:.0f} s left", file=sys.stderr, flush=True)
+                print(f"{called}: {len(done)} of {count}, {left:.0f} s left", file=sys.stderr, flush=True)
     for number in range(count):
         yield done[number]
 
