@@ -178,6 +178,7 @@ def mutants() -> list[Mutant]:
         expression("cost of a hidden pair, nats", hidden, "- alone - 1\n", "- alone - 4 / 3\n", ODDS),
         constant(FRUGAL, "ANSWERS_FOR_PAIRS", LESS, ONE_OF_SEVERAL),
         constant(FRUGAL, "MORE_PROBABLE", MORE, ONE_OF_SEVERAL),
+        constant(FRUGAL, "CLEARLY_MORE_PROBABLE", MORE, ONE_OF_SEVERAL),
         constant(
             FRUGAL,
             "WIDER",

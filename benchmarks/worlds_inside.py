@@ -124,6 +124,28 @@ def pair_and_third(columns: int) -> None:
 pair_and_third(1)
 pair_and_third(2)
 
+THREE = (Setting(4, True), Setting(12, True), Setting(20, False))
+
+
+def of_three(weights: Sequence[float]) -> Callable[..., np.ndarray]:
+    """Let three models answer, with these shares."""
+    return lambda X, means, number, rng: of_one(means, rng, weights) + noise(len(X), rng)
+
+
+@world("three models, two of them 2.4 σ apart, shares 0.4/0.4/0.2", "inside", settings=THREE)
+def close_to_one(setting: Setting, rng: np.random.Generator) -> Case:
+    """Let the third, which answers less often, be the first but for two features."""
+    beta = effects(setting, rng, 3)
+    beta[2] = beta[0]
+    beta[2, setting.box + rng.choice(setting.n, 2, replace=False)] += rng.choice([-1.7, 1.7], 2) * SIGMA
+    return case(setting, rng, of_three((0.4, 0.4, 0.2)), beta)
+
+
+@world("three models, shares 0.6/0.33/0.07", "inside", settings=THREE)
+def seldom_third(setting: Setting, rng: np.random.Generator) -> Case:
+    """Let the third answer so seldom that its answers may be taken for nonsense."""
+    return case(setting, rng, of_three((0.6, 0.33, 0.07)), effects(setting, rng, 3))
+
 
 def crowd(weights: Sequence[float]) -> None:
     """Register a crowd: 8 features in a box, answers of about 0 to 100, γ = 5 points."""

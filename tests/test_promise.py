@@ -245,14 +245,16 @@ def test_where_nothing_was_asked_two_models_have_the_odds_of_their_prior():
     np.testing.assert_allclose(odds.feature[1:], math.exp(-1))
 
 
-@pytest.mark.parametrize(("odds", "N"), [(0.45, 900), (1.1, 2000)])
-def test_two_in_the_place_of_one_of_several_are_not_passed_over(monkeypatch, odds, N):
-    """While they are about as probable, and however many answers there are, while they are more probable."""
+@pytest.mark.parametrize(
+    ("odds", "N", "corners"), [(0.45, 900, True), (1.1, 2000, True), (1.1, 900, False), (3.3, 2000, False)]
+)
+def test_two_in_the_place_of_one_of_several_are_not_passed_over(monkeypatch, odds, N, corners):
+    """While they are about as probable, and however many answers there are, while they are (clearly) more probable."""
     there = Odds(np.array([0.0, 0.5, 1.0]), np.array([np.inf, odds, 0.0]), np.zeros(3), np.zeros(3), 0.5)
     monkeypatch.setattr(certificate, "hidden_difference", lambda *given, **options: there)
     monkeypatch.setattr(certificate, "others", lambda *given: None)
     found = SimpleNamespace(L=2, beta=np.zeros((2, 3)), noise=1.0)
-    box = Box(Coded(3, False, np.zeros(3)), "corners")
+    box = Box(Coded(3, False, np.zeros(3)), "corners") if corners else None
     assert hidden_in_each(as_answers(Data(np.ones((1, 3)), np.ones(1)), N), found, SETUP, box) > 0.5
 
 

@@ -66,7 +66,8 @@ def as_table(recovery: Recovery, names: Sequence[str] | None = None, difference:
     if difference and len(recovery.vectors) == 2 and recovery.status != "single":
         titles.append("difference, 2 − 1")
         rows = _with_differences(recovery, choice.shown.tolist(), rows)
-    notes = [f"({choice.note})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
+    shrunk = "" if recovery.interval is None else ": estimates are shrunk towards 0, r.interval is not"
+    notes = [f"({choice.note}{shrunk})"] if choice.note else [] if len(choice.shown) else ["(all coefficients are 0)"]
     if recovery.stderr is None and len(choice.shown) and np.any(np.asarray(recovery.sigma) != 0):  # 0: exact
         notes.append("(no ±: this method gives no standard errors)")
     notes += _scale_note(recovery)
