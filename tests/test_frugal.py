@@ -181,7 +181,7 @@ def test_answers_of_another_kind_are_not_certified(spoil, sigma, words):
 def test_outliers_are_lapses_and_do_not_spoil_the_models():
     pair = ms.random_pair(40, 3, gap=6.0, seed=5)
     r = ms.recover(
-        with_outliers(simulated(pair, 5)), 40, gamma=0.25, sigma=1.0, seed=5, max_queries=1500, promise="typical"
+        with_outliers(simulated(pair, 5)), 40, gamma=0.25, sigma=1.0, seed=5, max_queries=4000, promise="typical"
     )
     assert r.status == "certified"
     assert ms.match_error(r.vectors, pair) < 0.25

@@ -38,6 +38,7 @@ LAYERS = """
     regression
     methods.design
     methods.registry
+    methods.verification
     methods.paper
     methods.predecessors
     methods.frugal

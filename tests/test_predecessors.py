@@ -15,7 +15,8 @@ from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
 from mixsense.methods.predecessors.robust import Signs
 from mixsense.methods.predecessors.triples import Ratio
-from mixsense.methods.predecessors.verify import misses, new_rows
+from mixsense.methods.verification.tuning import NEW_ROWS
+from mixsense.methods.verification.verify import misses, new_rows
 
 
 def sparse(models, n, k, seed):
@@ -311,7 +312,7 @@ def test_steps_recover_with_floats_and_fewer_answers_than_pivots(models, n, k):
     pivots = recover(vectors, method="noiseless", k=k, models=models)
     assert r.status == "certified"
     assert ms.match_error(r.vectors, vectors) < 1e-8
-    assert r.queries - tuning.NEW_ROWS < 0.95 * pivots.queries  # which asks no new ones if models are given
+    assert r.queries - NEW_ROWS < 0.95 * pivots.queries  # which asks no new ones if models are given
 
 
 def test_steps_say_that_a_model_was_not_heard():
@@ -522,12 +523,12 @@ def test_new_queries_say_what_to_do_and_stay_within_the_budget():
     r = ms.recover(ask, 60, **given)
     assert "answers to new queries are none of the vectors'" in r.diagnostics["warnings"][0]
     assert "use method='frugal', with a box" in r.diagnostics["warnings"][0]
-    assert 0 < r.diagnostics["verified"] < tuning.NEW_ROWS
+    assert 0 < r.diagnostics["verified"] < NEW_ROWS
     right = recover(vectors, method="coloring", k=3)
-    assert right.diagnostics["verified"] == tuning.NEW_ROWS
-    for less in (1, tuning.NEW_ROWS):
+    assert right.diagnostics["verified"] == NEW_ROWS
+    for less in (1, NEW_ROWS):
         r = recover(vectors, method="coloring", k=3, max_queries=right.queries - less)
-        assert (r.status, r.error_bound, r.queries) == ("budget", np.inf, right.queries - tuning.NEW_ROWS)
+        assert (r.status, r.error_bound, r.queries) == ("budget", np.inf, right.queries - NEW_ROWS)
         assert ms.match_error(r.vectors, vectors) < 1e-9
 
 

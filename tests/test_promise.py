@@ -246,7 +246,7 @@ def test_where_nothing_was_asked_two_models_have_the_odds_of_their_prior():
 
 
 @pytest.mark.parametrize(
-    ("odds", "N", "corners"), [(0.45, 900, True), (1.1, 2000, True), (1.1, 900, False), (3.3, 2000, False)]
+    ("odds", "N", "corners"), [(0.45, 900, True), (1.1, 2000, True), (1.1, 380, False), (3.3, 2000, False)]
 )
 def test_two_in_the_place_of_one_of_several_are_not_passed_over(monkeypatch, odds, N, corners):
     """While they are about as probable, and however many answers there are, while they are (clearly) more probable."""

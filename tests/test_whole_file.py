@@ -57,7 +57,7 @@ WRITERS = {
     "a.csv": lambda study, path: export_answers(study, path, force=True),
     "a.parquet": lambda study, path: export_answers(study, path, force=True),
     "r.json": lambda study, path: write_result(RESULT, path),
-    "r.html": lambda study, path: write_page(RESULT, path),
+    "r.html": lambda study, path: write_page(RESULT, path, "tea", RESULT.plot),
     "r.png": lambda study, path: picture(path),
     "t.csv": lambda study, path: save_table(pd.DataFrame({"a": range(1000)}), path),
     "t.parquet": lambda study, path: save_table(pd.DataFrame({"a": range(1000)}), path),

@@ -8,6 +8,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.density import Design, design_for
 from mixsense.methods.predecessors.grid import answers_to_read, rows_to_begin
 from mixsense.methods.registry import ENTRIES
+from mixsense.methods.verification.tuning import NEW_ROWS
 from mixsense.planning.table import Row
 from mixsense.problem import Weights
 
@@ -45,9 +46,9 @@ def without_noise(n: int, k: int, shares: Weights) -> dict[str, int]:
     once = math.ceil(heard_all * L) if L > 1 else 1  # answers until a query has shown all values, on average
     rows = rows_to_begin(n, k)
     return {
-        "coloring": _layers(design_for(L, least), L * k, 3) + once + tuning.NEW_ROWS,
-        "polynomial": math.ceil(2 * k * once * math.sqrt(2)) + tuning.NEW_ROWS,
-        STEPS: math.ceil(MORE_STEPS * min(rows, n) / least) + once + tuning.NEW_ROWS,
+        "coloring": _layers(design_for(L, least), L * k, 3) + once + NEW_ROWS,
+        "polynomial": math.ceil(2 * k * once * math.sqrt(2)) + NEW_ROWS,
+        STEPS: math.ceil(MORE_STEPS * min(rows, n) / least) + once + NEW_ROWS,
     }
 
 
@@ -67,7 +68,7 @@ def with_noise(n: int, k: int, noise: float, models: int) -> dict[str, int]:
         design = Design(repeats, tuning.ROBUST_LAYERS, tuning.ROBUST_BINS)
         queries = 2 * (1 + math.ceil(math.log2(max(n, 2))) + tuning.CHECK_ROWS) - 1
         found = {"coloring": _layers(design, 2 * k, queries)} | found
-    return {name: answers + tuning.NEW_ROWS for name, answers in found.items()}
+    return {name: answers + NEW_ROWS for name, answers in found.items()}
 
 
 def _layers(design: Design, total: int, queries: int) -> int:

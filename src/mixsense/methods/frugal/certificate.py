@@ -72,10 +72,11 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
     """
     if answers.scale is not None:
         return 0.0
-    few, alike = answers.N < tuning.ANSWERS_FOR_PAIRS, box is not None and box.corners
-    most = tuning.MORE_PROBABLE if few else tuning.CLEARLY_MORE_PROBABLE
+    alike = box is not None and box.corners
     if alike:
-        most = tuning.AS_PROBABLE if few else tuning.MORE_PROBABLE
+        most = tuning.AS_PROBABLE if answers.N < tuning.ANSWERS_FOR_PAIRS else tuning.MORE_PROBABLE
+    else:
+        most = tuning.MORE_PROBABLE if answers.N < tuning.ANSWERS_FOR_SELDOM else tuning.CLEARLY_MORE_PROBABLE
     noise, found = np.broadcast_to(fit.noise, fit.L), [0.0]
     for a in range(fit.L):
         beside = others(fit, a, answers.data, 0.0 if alike else tuning.SHARE_OF_TAILS)

@@ -16,8 +16,8 @@ from mixsense.methods.paper.constants import Constants, preset
 from mixsense.methods.paper.decoding import Decoder, decoder_of, one_vector, sparse_vectors, supported_sparsity
 from mixsense.methods.paper.exact_values import EQUAL, FOREVER, Seen, all_values, check_unchanged
 from mixsense.methods.paper.options import number_of_queries
-from mixsense.methods.predecessors.tuning import NEW_ROWS
-from mixsense.methods.predecessors.verify import misses, new_rows
+from mixsense.methods.verification.tuning import NEW_ROWS
+from mixsense.methods.verification.verify import misses, new_rows
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round, dense

@@ -23,7 +23,7 @@ from mixsense.methods.predecessors.grid import (
     too_wide,
 )
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
-from mixsense.methods.predecessors.verify import verified
+from mixsense.methods.verification.verify import verified
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round

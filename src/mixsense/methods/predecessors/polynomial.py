@@ -16,7 +16,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
 from mixsense.methods.predecessors.steps import steps
-from mixsense.methods.predecessors.verify import fractions, verified
+from mixsense.methods.verification.verify import fractions, verified
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Asked, Method, Round, is_exact

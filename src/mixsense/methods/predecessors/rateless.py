@@ -12,7 +12,7 @@ from mixsense.errors import ModelError
 from mixsense.methods.paper.exact_values import EQUAL
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.found import Found
-from mixsense.methods.predecessors.verify import verified
+from mixsense.methods.verification.verify import verified
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round, as_sparse, unlike
 

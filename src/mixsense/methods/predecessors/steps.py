@@ -17,7 +17,7 @@ from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.grid import rows_to_begin
 from mixsense.methods.predecessors.triples import distinct
-from mixsense.methods.predecessors.verify import misses, not_linear, verified
+from mixsense.methods.verification.verify import misses, not_linear, verified
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round

@@ -172,6 +172,21 @@ def _place_in_group(group: Index) -> Array:
     return found
 
 
+def sigma_by_model(view: View, place: Place) -> Array:
+    """Let each model have a noise of its own."""
+    return view.spread[:, :-1]
+
+
+def offset(view: View, place: Place) -> Array:
+    """Let all answers be shifted; where models have levels, nothing is left of this."""
+    return view.slope
+
+
+def other_shares(view: View, place: Place) -> Array:
+    """Let the shares be other ones than was said; where they are estimated, nothing is left of this."""
+    return view.surplus
+
+
 EXTENSIONS: dict[str, Extension] = {
     "own levels": own_levels,
     "own coefficients": own_coefficients,
@@ -184,11 +199,11 @@ EXTENSIONS: dict[str, Extension] = {
     "squares": squares,
     "cubes": cubes,
     "interactions": interactions,
-    "sigma by model": lambda view, _: view.spread[:, :-1],  # each model has a noise of its own
+    "sigma by model": sigma_by_model,
     "uneven noise": uneven_noise,
     "skewness": skewness,
-    "offset": lambda view, _: view.slope,  # all answers are shifted; where there is a level nothing is left of this
-    "shares": lambda view, _: view.surplus,  # the shares are other ones than was said; nothing if they are estimated
+    "offset": offset,
+    "shares": other_shares,
     "sigma": sigma,
 }
 

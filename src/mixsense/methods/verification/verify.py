@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array, Mask
-from mixsense.methods.predecessors import tuning
+from mixsense.methods.verification import tuning
 from mixsense.problem import Problem
 from mixsense.recovery import PROMISES, Recovery
 from mixsense.rounds import Method, Round, dense
@@ -78,7 +78,7 @@ def new_rows(n: int, support: Any, rng: np.random.Generator, whole: bool = False
     """
     from scipy.sparse import csr_array
 
-    unit, largest = (1.0, tuning.ANCHOR_SIZE) if whole else (tuning.LEAST_ENTRY, tuning.LARGEST_ENTRY)
+    unit, largest = (1.0, tuning.LARGEST_WHOLE_ENTRY) if whole else (tuning.LEAST_ENTRY, tuning.LARGEST_ENTRY)
     places, count = np.arange(n), tuning.NEW_ROWS
     if n > (most := tuning.NEW_ENTRIES // count):
         places = np.union1d(rng.integers(0, n, most), np.asarray(support, dtype=np.intp))
@@ -118,7 +118,7 @@ def misses(queries: Any, answers: Array, vectors: Array, sigma: float = 0.0) -> 
         least = dense(abs(X).max(axis=1)).reshape(-1) * np.abs(vectors).max()  # a vector's zeros may be rounded
         return np.asarray(away > tuning.SAME * np.maximum(sizes, least))
     square = (away / sigma) ** 2
-    chance = 1 + tuning.OFF_GRID * math.sqrt(2 / len(y))  # of a mean of squares
+    chance = 1 + tuning.NOISE_ERRORS * math.sqrt(2 / len(y))  # of a mean of squares
     return np.asarray(square >= (tuning.ODD**2 if square.mean() <= chance else square.mean()))
 
 
