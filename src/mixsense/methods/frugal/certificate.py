@@ -67,12 +67,13 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
 
     At corners such a pair looks like one model with more noise than the others, and little tells: there it must not be
     about as probable, and a model that has more noise must not be two levels, nor two of which one answers seldom.
-    Elsewhere no such pair may be more probable than the one model, after many answers clearly so; a few answers that
-    are far away are no evidence for one. Ratings at an end have no residual: of answers on a scale nothing is said.
+    Elsewhere, and if the number of models was given, no such pair may be more probable than the one model, after many
+    answers clearly so; a few answers that are far away are no evidence for one. Ratings at an end have no residual: of
+    answers on a scale nothing is said.
     """
     if answers.scale is not None:
         return 0.0
-    alike = box is not None and box.corners
+    alike = box is not None and box.corners and setup.models is None
     if alike:
         most = tuning.AS_PROBABLE if answers.N < tuning.ANSWERS_FOR_PAIRS else tuning.MORE_PROBABLE
     else:

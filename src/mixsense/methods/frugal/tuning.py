@@ -314,8 +314,8 @@ Swept: without it, 3 of 6 pairs with noise of 0.5 and 1.5 (seeds 75,000 on) foun
 MORE_PROBABLE = 1.0
 """Beyond these odds two models are more probable than one. Derived: from what odds are."""
 CLEARLY_MORE_PROBABLE = 3.0
-"""After `ANSWERS_FOR_SELDOM`, where queries are no corners, two models in the place of one of several are passed over up
-to these odds; before that, up to `MORE_PROBABLE`.
+"""After `ANSWERS_FOR_SELDOM`, where queries are no corners, two models in the place of one of several are passed over
+up to these odds; before that, up to `MORE_PROBABLE`.
 Swept: of 0.4, 1 and 3 on three models of which two differ in one to eight features (seeds 777,000 with 1 to 8), and on
 ordinary ones (seeds 130,000 to 130,003), of which 0.4 took up to twice the answers; and, until 1,000 in place of 400
 answers, 18 of 50 runs with promise="typical" took more than was planned."""
