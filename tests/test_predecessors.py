@@ -15,7 +15,7 @@ from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.methods.predecessors.prony import bits_lost, sparse_vector
 from mixsense.methods.predecessors.robust import Signs
 from mixsense.methods.predecessors.triples import Ratio
-from mixsense.methods.verification.tuning import NEW_ROWS
+from mixsense.methods.verification.tuning import HALF_EVERY, NEW_ENTRIES, NEW_ROWS
 from mixsense.methods.verification.verify import misses, new_rows
 
 
@@ -535,9 +535,9 @@ def test_new_queries_say_what_to_do_and_stay_within_the_budget():
 def test_new_queries_are_sparse_where_there_are_many_positions():
     support = np.array([3, 700_000])
     rows = new_rows(1_000_000, support, np.random.default_rng(0))
-    assert rows.nnz <= tuning.NEW_ENTRIES + rows.shape[0] * len(support)
+    assert rows.nnz <= NEW_ENTRIES + rows.shape[0] * len(support)
     there = (rows[:, support].toarray() != 0).all(axis=1)
-    assert there.sum() >= rows.shape[0] * (1 - 1 / tuning.HALF_EVERY)
+    assert there.sum() >= rows.shape[0] * (1 - 1 / HALF_EVERY)
     assert set(np.sign(rows.data)) == {-1.0, 1.0}
 
 
