@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mixsense as ms
-from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import degree, design_for, heard, unowned
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
