@@ -141,7 +141,7 @@ def close_to_one(setting: Setting, rng: np.random.Generator) -> Case:
     return case(setting, rng, of_three((0.4, 0.4, 0.2)), beta)
 
 
-@world("three models, shares 0.6/0.33/0.07", "inside", settings=THREE)
+@world("three models, one of them seldom, shares 0.6/0.33/0.07", "inside", settings=THREE)
 def seldom_third(setting: Setting, rng: np.random.Generator) -> Case:
     """Let the third answer so seldom that its answers may be taken for nonsense."""
     return case(setting, rng, of_three((0.6, 0.33, 0.07)), effects(setting, rng, 3))
