@@ -10,6 +10,7 @@ import numpy as np
 
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.stopping import Accuracy
+from mixsense.methods.verification.tuning import NEW_ROWS
 from mixsense.planning import limits
 from mixsense.planning.calibration import FRUGAL, RANGES, UNTIL_SURE
 from mixsense.planning.play import play
@@ -84,18 +85,19 @@ def frugal_exact(n: int, k: int, shares: Weights) -> int:
 def noiseless(n: int, k: int, constants: Constants, printed: bool = False) -> int:
     """Return the answers that the noiseless scheme takes, on average; `printed` repeats each query as the paper does.
 
-    A query shows both of its values after three answers on average, and one answer to its sum with another aligns it.
+    A query shows both of its values after three answers on average, and one answer to its sum with another aligns it;
+    some more verify the vectors.
 
     Examples
     --------
     >>> from mixsense.methods.paper.constants import PRACTICAL
     >>> noiseless(100, 5, PRACTICAL), noiseless(100, 5, PRACTICAL, printed=True)
-    (371, 3878)
+    (391, 3878)
     """
     m = min(constants.number_of_queries(n, k), max(n, 2))
     if printed:
         return math.ceil(constants.noiseless_repeats * math.log2(m)) * (3 * m - 2)
-    return 3 * m + (m - 1)
+    return 3 * m + (m - 1) + NEW_ROWS
 
 
 def tagged(k: int, gamma: float, shares: Weights = TWO) -> int:

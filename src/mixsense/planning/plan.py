@@ -228,8 +228,8 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
     rows = []
     for name in ("printed", "noiseless"):
         needed = enough = costs.noiseless(problem.n, k, PRACTICAL, printed=name == "printed")
-        if name == "noiseless":  # (needed + 1)/4 queries with 3 ± √2 answers each
-            enough += math.ceil(NINE_OF_TEN * math.sqrt((needed + 1) / 2))
+        if name == "noiseless":  # about needed/4 queries with 3 ± √2 answers each
+            enough += math.ceil(NINE_OF_TEN * math.sqrt(needed / 2))
         if not two:
             rows.append(Row(name, None, None, None, "planned for two models of equal shares"))
         elif budget is None or enough <= budget:

@@ -226,7 +226,7 @@ def _one_more(
     few = tuning.STEPS_OF_RIVAL
     tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
     # A third model is found by splitting; a start that takes up outliers would only mislead where there are few.
-    if best.L > 2 or best.lapses >= tuning.LAPSES_OF_A_MODEL:
+    if best.L > 2 or lapses_of_a_model(best):
         tried.append((climbed(*_beside(best, data, sigma), without_lapses(data), expected, 1, few), "beside"))
     often = [each for each in tried if each[0].weights.min() >= LEAST_SHARE]
     em, route = max(often or tried, key=lambda each: each[0].score)
@@ -251,6 +251,12 @@ def supported(f: Fit) -> bool:
     """Say whether each model answers often enough to be one: else it explains a few outliers, whatever they are."""
     own = f.answers * f.weights
     return answers_often(f) and bool((own >= tuning.ANSWERS_PER_COEFFICIENT * f.inclusion.sum(axis=1)).all())
+
+
+def lapses_of_a_model(f: Fit) -> bool:
+    """Say whether so many answers may fit no model, within a standard error, that a further one may give them."""
+    error = math.sqrt(f.lapses * (1 - f.lapses) / f.answers)
+    return f.lapses + error >= tuning.LAPSES_OF_A_MODEL
 
 
 def answers_often(f: Fit) -> bool:

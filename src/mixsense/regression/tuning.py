@@ -146,8 +146,9 @@ LAPSES_ESTABLISHED = 5.0
 MANY_LAPSES = 0.15
 """A fit with a larger share of lapses is not taken: the models are wrong. Taste: tried with up to 10 %."""
 LAPSES_OF_A_MODEL = 0.03
-"""Where this share of the answers fits neither of two models, a third is looked for among them. Taste: more than the
-share that a model has to have, since a few are always far away."""
+"""Where this share of the answers may fit no model, within a standard error, a further one is looked for among them,
+and a certificate takes as many answers as tell whether they are linear. Taste: more than the share that a model has to
+have, since a few are always far away. With fewer, a note says that a model may not have been heard."""
 MOST_LAPSES = 0.3
 """The share of lapses is at most this while a fit is made. A numerical guard."""
 

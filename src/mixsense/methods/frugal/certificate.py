@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
@@ -59,7 +60,20 @@ def error_bound(
         return bound
     if winner is candidates.one:  # `doubts` has what one model may hide
         return bound
-    return max(bound, hidden_in_each(answers, winner, setup, box))
+    return max(bound, further_model(candidates), hidden_in_each(answers, winner, setup, box))
+
+
+def further_model(candidates: Candidates) -> float:
+    """Return how far the models are from those of one more that are nearly as probable, unless the number was given."""
+    winner = candidates.winner
+    more = candidates.fits.get(winner.L + 1, ()) if candidates.choice is None else ()
+    near = [fit for fit in more if fit.score > winner.score - tuning.NEARLY_AS_PROBABLE]
+    return max((_farthest(fit.beta, winner.beta) for fit in near), default=0.0)
+
+
+def _farthest(models: Array, found: Array) -> float:
+    """Return how far the models are from those that were found, at most."""
+    return float(np.linalg.norm(models[:, None] - found, axis=2).min(axis=1).max())
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:

@@ -32,6 +32,7 @@ from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.hidden import Odds
 from mixsense.regression.intervals import intervals
+from mixsense.regression.renewal import lapses_of_a_model
 from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
 from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
@@ -69,11 +70,17 @@ class Report:
         self.stages: list[dict[str, Any]] = []
 
     def least_for(self, fit: Fit) -> int:
-        """Return how many answers a certificate takes; if many fit no model, enough to tell whether they have one."""
-        if fit.lapses < tuning.LAPSES_LOOKED_AT:
-            return self.least
+        """Return how many answers a certificate takes: more if one model has more noise, or many answers fit none.
+
+        A model with more noise than others may be two, and answers that fit no model may have one of their own.
+        """
+        least = self.least
+        if self.inside is None and np.ptp(fit.noise) > 0 and self.setup.free_sigma:
+            least = max(least, self.answers.data.zeros + tuning.ANSWERS_FOR_SELDOM)
+        if not lapses_of_a_model(fit):
+            return least
         lapses = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
-        return max(self.least, math.ceil(tuning.ENOUGH_LAPSES * lapses / fit.lapses))
+        return max(least, math.ceil(tuning.ENOUGH_LAPSES * lapses / fit.lapses))
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
         """Add what the fits say now to the story."""

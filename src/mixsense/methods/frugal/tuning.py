@@ -134,9 +134,6 @@ power."""
 LEAST_WITHOUT_BOX = 150
 """Without a box a certificate takes at least this many answers beside those to x = 0, which tell nothing about models.
 Taste: as in a box of many features. With fewer, three models of which two differ in two features passed for two."""
-LAPSES_LOOKED_AT = 0.03
-"""Where this share of the answers fits no model, or more, a certificate takes as many as tell whether those are linear.
-Taste: where a third model is looked for among them. With fewer, a note says that one may be."""
 ENOUGH_LAPSES = 1.5
 """Times the answers that the check of lapses takes: they are counted only where they are probable lapses.
 Swept: of 1 and 1.5 on three models with shares .6/.33/.07 and .8/.12/.08 (seeds 777,001 with 0 to 7)."""
@@ -302,6 +299,9 @@ AS_PROBABLE = 0.4
 they differ in their levels by less than `LEVELS_SEEN`.
 Swept: 0.5 left 2 of 24 such pairs, 0.4 none (seeds 5,100 to 5,123), at 500 to 600 answers to one model. It has to be
 above exp(−1), the odds of two models of which the answers tell nothing."""
+NEARLY_AS_PROBABLE = 6.0
+"""One model more counts in the error bound unless its score, in nats, is this much lower. Taste: twice what a rival of
+probability η = 0.05 would be behind, since it may be the wrong one of its kind."""
 WIDER = 1.15
 """Of several models, one whose noise is this many times the smallest may be two, of which one answers seldom.
 Taste: never swept. Where all models have one noise it changes nothing; of eight mergers of two that were 1.7 to 2.5 γ

@@ -63,8 +63,9 @@ def noiseless(
     values have been seen, three answers on average for two vectors instead of 2 log₂ m; (2) one answer to the sum query
     aligns a query of two (erratum 22), and the difference is asked only where that answer leaves more than one order;
     (3) any number of vectors: all orders that the answers to sums and differences with the pivot allow are kept until
-    one is left. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
-    probability η/20, and new queries verify the vectors in the end, as they verify one vector alone.
+    one is left; (4) new queries verify the vectors in the end: few answers that are not linear in x are those of some
+    vectors. With "auto" one query is asked until all of up to six models with equal shares have answered, but for
+    probability η/20.
     """
     c, find = preset(constants), decoder_of(decoder)
     if problem.sigma:
@@ -111,7 +112,7 @@ def noiseless(
     X, u = X[clear], u[:, clear]
     vectors = solved(u.T)
     warnings = _doubts(vectors, X, models, L)
-    if models is None and not warnings:
+    if not warnings:
         warnings += yield from verify(vectors, problem, rng, lambda: so_far(vectors.mean(axis=0)))
     return Recovery(
         vectors=vectors,
@@ -178,8 +179,7 @@ def verify(
     found = f"the {len(vectors)} vectors" if len(vectors) > 1 else "the vector"
     return [
         f"{int(wrong.sum())} of {len(wrong)} answers to new queries do not fit {found}: there are more models, or some "
-        "are rarer than equal shares would make them, or answers are not linear in x; give models if you know it, or "
-        "more queries m"
+        "are rarer than equal shares would make them, or answers are not linear in x; use method='frugal'"
     ]
 
 
