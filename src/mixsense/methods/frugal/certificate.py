@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
@@ -46,6 +45,7 @@ def error_bound(
     """
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
+    factor /= math.sqrt(1 - spent(answers, winner))
     steps = one_step(answers.data, winner, np.array(answers.instruments), answers.stage)
     bound = 0.0
     if setup.promise != TYPICAL:
@@ -68,12 +68,12 @@ def further_model(candidates: Candidates) -> float:
     winner = candidates.winner
     more = candidates.fits.get(winner.L + 1, ()) if candidates.choice is None else ()
     near = [fit for fit in more if fit.score > winner.score - tuning.NEARLY_AS_PROBABLE]
-    return max((_farthest(fit.beta, winner.beta) for fit in near), default=0.0)
+    return max((moved(fit, winner) for fit in near), default=0.0)
 
 
-def _farthest(models: Array, found: Array) -> float:
-    """Return how far the models are from those that were found, at most."""
-    return float(np.linalg.norm(models[:, None] - found, axis=2).min(axis=1).max())
+def moved(fit: Fit, other: Fit) -> float:
+    """Return how far the models of a fit are from those of another, at most."""
+    return float(np.linalg.norm(fit.beta[:, None] - other.beta, axis=2).min(axis=1).max())
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
@@ -124,6 +124,11 @@ def unlabelled(answers: Answers, fit: Fit) -> float:
     P = fit.explained(answers.data.without_zeros).probability
     guess = 1 - float(fit.weights @ fit.weights)  # how often two draws of a model differ, before any answer
     return float((1 - (P * P).sum(axis=1)).mean()) / guess
+
+
+def spent(answers: Answers, fit: Fit) -> float:
+    """Return which share of the answers the coefficients use up: what is left tells how far off they are."""
+    return min(float(fit.inclusion.sum()) / answers.N, tuning.MOST_SPENT)
 
 
 def rivals_of(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> list[Reading]:

@@ -14,7 +14,7 @@ from mixsense.features.units import Coded
 from mixsense.methods.design import zero
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound, rivals_of
+from mixsense.methods.frugal.certificate import error_bound, moved, rivals_of
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
@@ -105,6 +105,7 @@ def frugal(
     # From here on, a run that cannot reach its precision is ended.
     look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
+    fit_before = candidates.winner
     looks, hesitated, floors = 0, False, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     share = growth(n, spends=gamma is None and inside is None and bool(steer))
     while True:
@@ -119,6 +120,7 @@ def frugal(
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         least = report.least_for(candidates.winner)
         reached = gamma is not None and bound <= gamma and answers.N >= least
+        reached = reached and (left <= 0 or moved(candidates.winner, fit_before) <= tuning.MOST_MOVED * gamma)
         ends = reached or left <= 0 or (stuck is not None and answers.N >= least)
         if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
@@ -151,7 +153,7 @@ def frugal(
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 
-        before = doubt
+        before, fit_before = doubt, candidates.winner
         if candidates.established and not setup.quiet:
             doubt = surprised(new, candidates.several)
         candidates = candidates.scored(new)
