@@ -119,8 +119,8 @@ def frugal(
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         least = report.least_for(candidates.winner)
-        reached = gamma is not None and bound <= gamma and answers.N >= least
-        reached = reached and (left <= 0 or moved(candidates.winner, fit_before) <= tuning.MOST_MOVED * gamma)
+        still = left <= 0 or moved(candidates.winner, fit_before) <= tuning.MOST_MOVED * (gamma or 0.0)
+        reached = gamma is not None and bound <= gamma and answers.N >= least and still
         ends = reached or left <= 0 or (stuck is not None and answers.N >= least)
         if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
