@@ -181,6 +181,26 @@ def mutants() -> list[Mutant]:
         constant(FRUGAL, "CLEARLY_MORE_PROBABLE", MORE, ONE_OF_SEVERAL),
         constant(
             FRUGAL,
+            "NEARLY_AS_PROBABLE",
+            LESS,
+            PROMISE + "test_one_model_more_counts_in_the_bound_unless_it_is_far_less_probable",
+        ),
+        constant(FRUGAL, "MOST_MOVED", MORE, PROMISE + "test_a_fit_that_has_just_moved_is_not_certified"),
+        constant(
+            REGRESSION,
+            "LAPSES_OF_A_MODEL",
+            MORE,
+            PROMISE + "test_answers_that_may_be_a_models_are_looked_at_within_their_error",
+        ),
+        expression(
+            "answers that coefficients use up",
+            "methods/frugal/certificate.py",
+            "1 - spent(",
+            "1 - 2 / 3 * spent(",
+            PROMISE + "test_the_bound_grows_with_the_answers_that_coefficients_use_up",
+        ),
+        constant(
+            FRUGAL,
             "WIDER",
             MORE,
             PROMISE + "test_one_of_several_that_hides_a_model_which_answers_seldom_is_not_certified",

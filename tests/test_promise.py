@@ -21,7 +21,7 @@ import mixsense as ms
 from mixed_answers import fit, mixed_answers
 from mixsense.features.units import Coded
 from mixsense.methods.frugal import certificate, tuning
-from mixsense.methods.frugal.certificate import error_bound, hidden_in_each
+from mixsense.methods.frugal.certificate import error_bound, further_model, hidden_in_each, just_found
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.doubts import doubts
 from mixsense.methods.frugal.model_checks import Check, check_model, check_values, doubtful, lapses_check, outlier_check
@@ -37,6 +37,7 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import climb, finish
 from mixsense.regression.hidden import Odds, hidden_difference
 from mixsense.regression.one_step import OneStep
+from mixsense.regression.renewal import lapses_of_a_model
 from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import HIDDEN_GRID
 from mixsense.scales.lapses import Lapses
@@ -75,12 +76,22 @@ def test_errors_exceed_the_bound_as_seldom_as_it_says():
         pair = ms.random_pair(6, 6, 20.0, seed=[seed, 5])
         data = Data(*mixed_answers(pair, 150, 5_000 + seed))
         found = fit(data.X, data.y, pair, 1.0, EQUAL, 0.9, 0.9)
-        fits = SimpleNamespace(winner=found, several=found, one=None)
+        fits = SimpleNamespace(winner=found, several=found, one=None, fits={}, choice=None)
         for promise in beyond:
             bound = error_bound(as_answers(data), fits, with_setup(promise=promise))
             beyond[promise] += ms.match_error(found.beta, pair) > bound
     # At η = 0.05 more than nine of 60 are beyond it with probability 0.1 %.
     assert max(beyond.values()) <= binom.ppf(0.999, 60, ETA)
+
+
+def test_the_bound_grows_with_the_answers_that_coefficients_use_up():
+    """Of N answers, N − p are left to tell how far off p coefficients are: the factor is √(N/(N − p))."""
+    pair = ms.random_pair(6, 6, 20.0, seed=[1, 5])
+    data = Data(*mixed_answers(pair, 150, 5_001))
+    found = fit(data.X, data.y, pair, 1.0, EQUAL, 0.9, 0.9)
+    fits = SimpleNamespace(winner=found, several=found, one=None, fits={}, choice=None)
+    few, many = (error_bound(as_answers(data, N), fits, with_setup(promise="any")) for N in (48, 10**9))
+    assert few / many == pytest.approx(math.sqrt(48 / (48 - found.inclusion.sum())), rel=0.01)
 
 
 def test_the_error_of_what_was_found_is_as_large_as_it_is_with_probability_eta():
@@ -120,6 +131,7 @@ def levels_of_looks(monkeypatch, looks):
     levels = []
     monkeypatch.setattr(certificate, "bound_for_any", lambda found, eta, factor: levels.append(eta) or 9.0)
     monkeypatch.setattr(certificate, "unlabelled", lambda answers, fit: 0.0)
+    monkeypatch.setattr(certificate, "spent", lambda answers, fit: 0.0)
     monkeypatch.setattr(certificate, "one_step", lambda *given: None)
     monkeypatch.setattr(certificate, "unseen", lambda *given: None)
     nobody = SimpleNamespace(winner=None, several=None)
@@ -276,6 +288,28 @@ def candidates(evidence):
     """Fits of one model and of two, of which two have this evidence."""
     one, two = (SimpleNamespace(beta=np.zeros((L, 2)), L=L) for L in (1, 2))
     return Candidates({1: [one], 2: [two]}, {1: 0.0, 2: evidence})
+
+
+def test_one_model_more_counts_in_the_bound_unless_it_is_far_less_probable():
+    one, two = (SimpleNamespace(beta=np.zeros((L, 2)), L=L, score=0.0) for L in (1, 2))
+    three = SimpleNamespace(beta=np.array([[0.0, 0.0], [0.0, 0.0], [0.3, 0.4]]), L=3, score=-5.0)
+    fits, score = {1: [one], 2: [two], 3: [three]}, {1: -50.0, 2: 0.0, 3: -5.0}
+    assert further_model(Candidates(fits, score)) == pytest.approx(0.5)
+    assert further_model(Candidates(fits, score, choice=2)) == 0  # the user says so
+    three.score = -20.0
+    assert further_model(Candidates(fits, score | {3: -20.0})) == 0
+
+
+def test_a_fit_that_has_just_moved_is_not_certified():
+    before, now = (SimpleNamespace(beta=np.array([[0.0, 0.0], [away, 0.0]])) for away in (9.0, 9.5))
+    assert just_found(now, before, gamma=0.5 / 2.3)
+    assert not just_found(now, before, gamma=0.5)
+
+
+def test_answers_that_may_be_a_models_are_looked_at_within_their_error():
+    """2.5 % of 250 answers are 6 ± 2.5 of them, which may be 3 %; 2.5 % of 4,000 are not, nor are none."""
+    for lapses, number, looked_at in ((0.025, 250, True), (0.025, 4000, False), (0.0, 250, False)):
+        assert lapses_of_a_model(SimpleNamespace(lapses=lapses, answers=number)) == looked_at
 
 
 def test_one_model_is_settled_when_two_have_a_probability_of_eta_at_most():

@@ -71,6 +71,11 @@ def further_model(candidates: Candidates) -> float:
     return max((moved(fit, winner) for fit in near), default=0.0)
 
 
+def just_found(fit: Fit, before: Fit, gamma: float) -> bool:
+    """Say whether a stage moved a model so far that the fit has seen no answers but those which made it."""
+    return moved(fit, before) > tuning.MOST_MOVED * gamma
+
+
 def moved(fit: Fit, other: Fit) -> float:
     """Return how far the models of a fit are from those of another, at most."""
     return float(np.linalg.norm(fit.beta[:, None] - other.beta, axis=2).min(axis=1).max())

@@ -14,7 +14,7 @@ from mixsense.features.units import Coded
 from mixsense.methods.design import zero
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import error_bound, moved, rivals_of
+from mixsense.methods.frugal.certificate import error_bound, just_found, rivals_of
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
@@ -119,8 +119,9 @@ def frugal(
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         least = report.least_for(candidates.winner)
-        still = left <= 0 or moved(candidates.winner, fit_before) <= tuning.MOST_MOVED * (gamma or 0.0)
-        reached = gamma is not None and bound <= gamma and answers.N >= least and still
+        reached = gamma is not None and bound <= gamma and answers.N >= least
+        if reached and left > 0 and just_found(candidates.winner, fit_before, gamma or 0.0):
+            reached = False
         ends = reached or left <= 0 or (stuck is not None and answers.N >= least)
         if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
