@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -94,14 +96,39 @@ def test_another_number_of_models_or_unequal_shares_are_never_certified(true, mo
         assert r.diagnostics["warnings"]
 
 
+@pytest.mark.parametrize(
+    ("method", "given", "constant", "message"),
+    [
+        ("paper", 1.0, 0.5, "all answers are .* off what the vectors say: a constant"),
+        ("single", 1.0, 0.5, "all answers are .* off what the vectors say: a constant"),
+        ("paper", 0.5, 0.0, "sigma is 0.5, but answers spread by 0.*leave sigma out"),
+    ],
+)
+def test_a_constant_and_a_wrong_sigma_are_never_certified(method, given, constant, message):
+    for seed in range(3):
+        vectors = ms.random_models(1 if method == "single" else 2, 60, 3, gap=5.0, seed=seed)
+        oracle = ms.SimulatedOracle(vectors, 1.0, seed=[seed, 1])
+        r = ms.recover(
+            lambda X, repeats, oracle=oracle: oracle(X, repeats) + constant,
+            60,
+            k=3,
+            sigma=given,
+            gamma=0.6,
+            method=method,
+            seed=[seed, 2],
+        )
+        assert r.status == "uncertain"
+        assert any(re.search(message, text) for text in r.diagnostics["warnings"])
+
+
 @pytest.mark.parametrize("batch", [100, 200])
 def test_equal_shares_are_not_doubted(batch):
-    # No false alarm in 20 runs each: its probability is 1e-4 a run.
+    # No false alarm in 20 runs each: its probability is 1e-4 a run, and 1e-3 for a constant in the answers.
     for seed in range(10):
         for L in (2, 3):
             vectors = ms.random_models(L, 30, 3, gap=6.0, seed=seed)
             r = recover(vectors, seed, k=3, method="paper", models=L, m=40, batch=batch, gamma=None)
-            assert not any("equal shares" in text for text in r.diagnostics["warnings"])
+            assert not any(re.search("equal shares|a constant|sigma is", text) for text in r.diagnostics["warnings"])
             assert r.status != "certified"  # no precision was asked for
 
 

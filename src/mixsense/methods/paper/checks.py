@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixsense.arrays import Array
 from mixsense.methods.paper.align import Orders, narrowest
 from mixsense.methods.paper.estimate import Batches, Estimates
 from mixsense.methods.paper.options import NUMBERS
@@ -19,7 +20,10 @@ APART = 4.0
 """Means this many σ apart divide the answers to a query into groups that can be counted (derived: 2 % go astray, as
 many in each direction)."""
 FALSE_ALARM = 1e-3
-"""The probability with which each of the two tests doubts equal shares (taste)."""
+"""The probability with which each of the tests doubts equal shares, answers of 0 at x = 0, and the noise (taste)."""
+NOISE_OFF = 0.3
+"""Share of σ² by which the noise may be off what it was said to be, beside its standard errors (taste: errors grow with
+σ, 14 % here)."""
 
 
 def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accuracy) -> list[str]:
@@ -54,6 +58,46 @@ def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accurac
             "use method='frugal', which finds their number and their shares"
         )
     return found
+
+
+def level_doubts(X: Array, means: Array, vectors: Array, k: int) -> list[str]:
+    """Return the warning that a constant is in all answers, if one is: the method takes it for 0.
+
+    The means of the batches, (m,), are fitted once more, by least squares with a level, to the k largest coefficients
+    of each vector, since the others take up a level as they take up noise; Student's t holds the level against 0.
+    """
+    from scipy.special import stdtrit
+
+    m, largest = len(X), np.unique(np.argsort(-np.abs(vectors), axis=1)[:, :k])
+    design = np.column_stack([np.ones(m), X[:, largest[: m // 2]]])
+    fitted, left = np.linalg.lstsq(design, means, rcond=None)[0], m - design.shape[1]
+    variance = ((means - design @ fitted) ** 2).sum() / left
+    error = np.sqrt(variance * np.linalg.pinv(design.T @ design)[0, 0])
+    if abs(fitted[0]) <= error * stdtrit(left, 1 - FALSE_ALARM / 2):
+        return []
+    return [
+        f"all answers are {fitted[0]:+.3g} off what the vectors say: a constant, which this method takes for 0; "
+        "subtract it, or use method='frugal' with a box and intercept=True"
+    ]
+
+
+def noise_doubts(X: Array, batches: Batches, vectors: Array, sigma: float) -> list[str]:
+    """Return the warning that the noise is not σ, if it is not.
+
+    A batch of equal shares has the variance of the vectors' answers, and that of the noise added: what is left of it,
+    averaged over all queries, is held against σ² by Student's t.
+    """
+    from scipy.special import stdtrit
+
+    noise = batches.variances() - (X @ vectors.T).var(axis=1)
+    error = stdtrit(len(X) - 1, 1 - FALSE_ALARM / 2) * noise.std(ddof=1) / np.sqrt(len(X))
+    if abs(noise.mean() - sigma**2) <= error + NOISE_OFF * sigma**2:
+        return []
+    spread = np.sqrt(max(noise.mean(), 0.0))
+    return [
+        f"sigma is {sigma:.3g}, but answers spread by {spread:.3g} around those of the vectors: leave sigma out, and "
+        "it is measured"
+    ]
 
 
 def uneven(batches: Batches, means: Estimates, sigma: float) -> bool:

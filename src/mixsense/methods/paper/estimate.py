@@ -47,6 +47,10 @@ class Batches:
             index = np.flatnonzero(sizes == size)
             yield index, np.stack([self.answers[i] for i in index])
 
+    def means(self) -> Array:
+        """Mean of each query's answers."""
+        return np.array([y.mean() for y in self.answers])
+
     def variances(self) -> Array:
         """Sample variance of each query's answers."""
         found = np.empty(len(self.answers))

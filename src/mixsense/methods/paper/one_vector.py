@@ -11,6 +11,7 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
+from mixsense.methods.paper.checks import level_doubts
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, one_vector, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
@@ -109,9 +110,11 @@ def fit_one(
         else:
             u[index], stderr[index] = y.mean(axis=1), y.std(axis=1, ddof=1) / math.sqrt(y.shape[1])
     vector = decode(X, u[None], stderr, c, accuracy.gamma, decoder)[0]
-    bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c)
-    bound += gap.high * farthest(accuracy.models)
+    k = problem.k or supported_sparsity(m, n, c)
+    bound = decoding_error(n, k, stderr, c) + gap.high * farthest(accuracy.models)
     warnings = list(warnings or [])
+    if status == "single" and (constant := level_doubts(X, u, vector[None], k)):
+        status, warnings = "uncertain", warnings + constant
     if status == "single" and problem.gamma is not None and problem.gamma <= accuracy.single_fraction * gap.low:
         status = "uncertain"
         warnings.append(

@@ -12,7 +12,7 @@ from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
-from mixsense.methods.paper.checks import MOST_STRAIN, doubts
+from mixsense.methods.paper.checks import MOST_STRAIN, doubts, level_doubts, noise_doubts
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
@@ -74,8 +74,8 @@ def paper(
     More than two vectors lose what the theorem rests on: Theorem 2 and Lemma 4 (no number of samples is proven to give
     L means; EM may end at a local maximum), Lemma 5 (more than two means may fit a wrong order as well as the right),
     Lemma 6 (the pivot must have all L means apart, which is ever rarer). So nothing is proven for them, and "certified"
-    rests on what was measured, docs/constants.md, and on two checks: the sums and differences fit the means, and the
-    answers around each mean are as many as equal shares make them.
+    rests on what was measured, docs/constants.md, and on checks: the sums and differences fit the means, the answers
+    around each mean are as many as equal shares make them, they spread by σ, and no constant is in them.
     """
     options = Options.of(problem, "paper", m, batch, constants, decoder)
     L = options.models
@@ -165,8 +165,10 @@ def decode_all(
     u = alignment.order(means.mu)  # (L, m)
     stderr = aligned_errors(means, alignment)
     vectors = decode(X, u, stderr, c, c.swap_error * accuracy.gamma, decoder)
-    bound = decoding_error(n, problem.k or supported_sparsity(m, n, c), stderr, c)
+    k = problem.k or supported_sparsity(m, n, c)
+    bound = decoding_error(n, k, stderr, c)
     warnings = doubts(batches, means, alignment.orders, accuracy)
+    warnings += level_doubts(X, batches.means(), vectors, k) + noise_doubts(X, batches, vectors, accuracy.sigma)
     if problem.gamma is not None and bound > problem.gamma:
         warnings.append(f"the error bound {bound:.3g} is above gamma = {problem.gamma:g}: ask with larger batches")
     return Recovery(
