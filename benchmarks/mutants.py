@@ -195,8 +195,8 @@ def mutants() -> list[Mutant]:
         expression(
             "answers that coefficients use up",
             "methods/frugal/certificate.py",
-            "1 - spent(",
-            "1 - 2 / 3 * spent(",
+            "1 - used_up(",
+            "1 - 2 / 3 * used_up(",
             PROMISE + "test_the_bound_grows_with_the_answers_that_coefficients_use_up",
         ),
         constant(

@@ -76,7 +76,7 @@ def test_errors_exceed_the_bound_as_seldom_as_it_says():
         pair = ms.random_pair(6, 6, 20.0, seed=[seed, 5])
         data = Data(*mixed_answers(pair, 150, 5_000 + seed))
         found = fit(data.X, data.y, pair, 1.0, EQUAL, 0.9, 0.9)
-        fits = SimpleNamespace(winner=found, several=found, one=None, fits={}, choice=None)
+        fits = SimpleNamespace(winner=found, several=found, one=None, fits={}, score={}, choice=None)
         for promise in beyond:
             bound = error_bound(as_answers(data), fits, with_setup(promise=promise))
             beyond[promise] += ms.match_error(found.beta, pair) > bound
@@ -89,7 +89,7 @@ def test_the_bound_grows_with_the_answers_that_coefficients_use_up():
     pair = ms.random_pair(6, 6, 20.0, seed=[1, 5])
     data = Data(*mixed_answers(pair, 150, 5_001))
     found = fit(data.X, data.y, pair, 1.0, EQUAL, 0.9, 0.9)
-    fits = SimpleNamespace(winner=found, several=found, one=None, fits={}, choice=None)
+    fits = SimpleNamespace(winner=found, several=found, one=None, fits={}, score={}, choice=None)
     few, many = (error_bound(as_answers(data, N), fits, with_setup(promise="any")) for N in (48, 10**9))
     assert few / many == pytest.approx(math.sqrt(48 / (48 - found.inclusion.sum())), rel=0.01)
 
@@ -131,7 +131,7 @@ def levels_of_looks(monkeypatch, looks):
     levels = []
     monkeypatch.setattr(certificate, "bound_for_any", lambda found, eta, factor: levels.append(eta) or 9.0)
     monkeypatch.setattr(certificate, "unlabelled", lambda answers, fit: 0.0)
-    monkeypatch.setattr(certificate, "spent", lambda answers, fit: 0.0)
+    monkeypatch.setattr(certificate, "used_up", lambda answers, fit: 0.0)
     monkeypatch.setattr(certificate, "one_step", lambda *given: None)
     monkeypatch.setattr(certificate, "unseen", lambda *given: None)
     nobody = SimpleNamespace(winner=None, several=None)
@@ -291,12 +291,11 @@ def candidates(evidence):
 
 
 def test_one_model_more_counts_in_the_bound_unless_it_is_far_less_probable():
-    one, two = (SimpleNamespace(beta=np.zeros((L, 2)), L=L, score=0.0) for L in (1, 2))
-    three = SimpleNamespace(beta=np.array([[0.0, 0.0], [0.0, 0.0], [0.3, 0.4]]), L=3, score=-5.0)
+    one, two = (SimpleNamespace(beta=np.zeros((L, 2)), L=L) for L in (1, 2))
+    three = SimpleNamespace(beta=np.array([[0.0, 0.0], [0.0, 0.0], [0.3, 0.4]]), L=3)
     fits, score = {1: [one], 2: [two], 3: [three]}, {1: -50.0, 2: 0.0, 3: -5.0}
     assert further_model(Candidates(fits, score)) == pytest.approx(0.5)
     assert further_model(Candidates(fits, score, choice=2)) == 0  # the user says so
-    three.score = -20.0
     assert further_model(Candidates(fits, score | {3: -20.0})) == 0
 
 
@@ -304,6 +303,9 @@ def test_a_fit_that_has_just_moved_is_not_certified():
     before, now = (SimpleNamespace(beta=np.array([[0.0, 0.0], [away, 0.0]])) for away in (9.0, 9.5))
     assert just_found(now, before, gamma=0.5 / 2.3)
     assert not just_found(now, before, gamma=0.5)
+    assert just_found(now, None, gamma=0.5)
+    gone = SimpleNamespace(beta=now.beta[:1])
+    assert just_found(gone, now, gamma=0.5)
 
 
 def test_answers_that_may_be_a_models_are_looked_at_within_their_error():

@@ -101,7 +101,9 @@ def test_another_number_of_models_or_unequal_shares_are_never_certified(true, mo
     [
         ("paper", 1.0, 0.5, "all answers are .* off what the vectors say: a constant"),
         ("single", 1.0, 0.5, "all answers are .* off what the vectors say: a constant"),
-        ("paper", 0.5, 0.0, "sigma is 0.5, but answers spread by 0.*leave sigma out"),
+        ("paper", 0.5, 0.0, r"sigma is 0.5, but answers spread by (0\.[89]\d*|1\.[01]\d*) around"),
+        ("paper", 5.0, 0.0, "sigma is 5, but answers spread by"),
+        ("single", 5.0, 0.0, r"sigma is 5, but answers spread by (0\.9\d*|1(\.0\d*)?) if a query is repeated"),
     ],
 )
 def test_a_constant_and_a_wrong_sigma_are_never_certified(method, given, constant, message):

@@ -86,7 +86,7 @@ def noiseless(n: int, k: int, constants: Constants, printed: bool = False) -> in
     """Return the answers that the noiseless scheme takes, on average; `printed` repeats each query as the paper does.
 
     A query shows both of its values after three answers on average, and one answer to its sum with another aligns it;
-    some more verify the vectors.
+    `NEW_ROWS` more verify the vectors.
 
     Examples
     --------

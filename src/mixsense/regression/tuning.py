@@ -148,7 +148,7 @@ MANY_LAPSES = 0.15
 LAPSES_OF_A_MODEL = 0.03
 """Where this share of the answers may fit no model, within a standard error, a further one is looked for among them,
 and a certificate takes as many answers as tell whether they are linear. Taste: more than the share that a model has to
-have, since a few are always far away. With fewer, a note says that a model may not have been heard."""
+have, since a few are always far away. Below, from `LEAST_SHARE` on, a note says so."""
 MOST_LAPSES = 0.3
 """The share of lapses is at most this while a fit is made. A numerical guard."""
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
@@ -45,7 +46,7 @@ def error_bound(
     """
     winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
-    factor /= math.sqrt(1 - spent(answers, winner))
+    factor /= math.sqrt(1 - used_up(answers, winner))
     steps = one_step(answers.data, winner, np.array(answers.instruments), answers.stage)
     bound = 0.0
     if setup.promise != TYPICAL:
@@ -60,25 +61,30 @@ def error_bound(
         return bound
     if winner is candidates.one:  # `doubts` has what one model may hide
         return bound
-    return max(bound, further_model(candidates), hidden_in_each(answers, winner, setup, box))
+    bound = max(bound, further_model(candidates))
+    return bound if bound > beyond else max(bound, hidden_in_each(answers, winner, setup, box))
 
 
 def further_model(candidates: Candidates) -> float:
-    """Return how far the models are from those of one more that are nearly as probable, unless the number was given."""
-    winner = candidates.winner
-    more = candidates.fits.get(winner.L + 1, ()) if candidates.choice is None else ()
-    near = [fit for fit in more if fit.score > winner.score - tuning.NEARLY_AS_PROBABLE]
-    return max((moved(fit, winner) for fit in near), default=0.0)
+    """Return how far a model is from all of ours in a nearly as probable fit of one more; 0 if the number was given."""
+    L, score = candidates.winner.L, candidates.score
+    more = candidates.fits.get(L + 1)
+    if candidates.choice is not None or not more or score[L + 1] <= score[L] - tuning.NEARLY_AS_PROBABLE:
+        return 0.0
+    return farthest(more[0].beta, candidates.winner.beta)
 
 
-def just_found(fit: Fit, before: Fit, gamma: float) -> bool:
+def just_found(fit: Fit, before: Fit | None, gamma: float) -> bool:
     """Say whether a stage moved a model so far that the fit has seen no answers but those which made it."""
-    return moved(fit, before) > tuning.MOST_MOVED * gamma
+    if before is None:
+        return True
+    moved = max(farthest(fit.beta, before.beta), farthest(before.beta, fit.beta))
+    return moved > tuning.MOST_MOVED * gamma
 
 
-def moved(fit: Fit, other: Fit) -> float:
-    """Return how far the models of a fit are from those of another, at most."""
-    return float(np.linalg.norm(fit.beta[:, None] - other.beta, axis=2).min(axis=1).max())
+def farthest(models: Array, others: Array) -> float:
+    """Return how far a model is from the nearest of others, at most."""
+    return float(np.linalg.norm(models[:, None] - others, axis=2).min(axis=1).max())
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
@@ -131,9 +137,13 @@ def unlabelled(answers: Answers, fit: Fit) -> float:
     return float((1 - (P * P).sum(axis=1)).mean()) / guess
 
 
-def spent(answers: Answers, fit: Fit) -> float:
-    """Return which share of the answers the coefficients use up: what is left tells how far off they are."""
-    return min(float(fit.inclusion.sum()) / answers.N, tuning.MOST_SPENT)
+def used_up(answers: Answers, fit: Fit) -> float:
+    """Return which share of the answers the coefficients use up.
+
+    The noise and the steps have lost these degrees of freedom already. It was measured that labels, which are fitted to
+    the same answers, cost about as much once more.
+    """
+    return min(float(fit.inclusion.sum()) / (answers.N - answers.data.zeros), tuning.MOST_USED_UP)
 
 
 def rivals_of(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> list[Reading]:

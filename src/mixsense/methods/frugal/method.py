@@ -27,6 +27,7 @@ from mixsense.methods.frugal.setup import set_up, with_nominal_noise
 from mixsense.methods.frugal.sizes import enough_of, first_batch, growth, largest_useful_bound, next_size, start_size
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
+from mixsense.regression.fit import Fit
 from mixsense.regression.renewal import renew
 from mixsense.regression.tuning import NEW_STARTS
 from mixsense.rounds import Method
@@ -105,7 +106,7 @@ def frugal(
     # From here on, a run that cannot reach its precision is ended.
     look = math.inf if gamma is None else tuning.INTERIM_FACTOR * max(report.least, enough)
     candidates = renew(None, answers.data, setup, rng, NEW_STARTS, more=auto)
-    fit_before = candidates.winner
+    fit_before: Fit | None = None
     looks, hesitated, floors = 0, False, tuning.FLOORS[problem.promise] if gamma is not None else (0.0,)
     share = growth(n, spends=gamma is None and inside is None and bool(steer))
     while True:
@@ -120,8 +121,7 @@ def frugal(
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         least = report.least_for(candidates.winner)
         reached = gamma is not None and bound <= gamma and answers.N >= least
-        if reached and left > 0 and just_found(candidates.winner, fit_before, gamma or 0.0):
-            reached = False
+        reached = reached and not (gamma is None or just_found(candidates.winner, fit_before, gamma))
         ends = reached or left <= 0 or (stuck is not None and answers.N >= least)
         if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
@@ -154,11 +154,11 @@ def frugal(
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))
 
-        before, fit_before = doubt, candidates.winner
+        doubt_before, fit_before = doubt, candidates.winner
         if candidates.established and not setup.quiet:
             doubt = surprised(new, candidates.several)
         candidates = candidates.scored(new)
-        new_starts = candidates.new_starts(doubt or before)
+        new_starts = candidates.new_starts(doubt or doubt_before)
         more = auto and (new_starts > 0 or len(report.stages) % tuning.STAGES_BETWEEN_MORE == 0)
         others = [rival.beta for rival in alive[:1]]
         candidates = renew(candidates, answers.data, setup, rng, new_starts, more, others)

@@ -35,7 +35,7 @@ from mixsense.regression.intervals import intervals
 from mixsense.regression.renewal import lapses_of_a_model
 from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
-from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import LAPSES_OF_A_MODEL, NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
 
 
@@ -74,13 +74,13 @@ class Report:
 
         A model with more noise than others may be two, and answers that fit no model may have one of their own.
         """
-        least = self.least
-        if self.inside is None and np.ptp(fit.noise) > 0 and self.setup.free_sigma:
-            least = max(least, self.answers.data.zeros + tuning.ANSWERS_FOR_SELDOM)
+        least, own_noise = self.least, fit.sigmas is not None and self.answers.scale is None
+        if self.inside is None and self.setup.free_sigma and own_noise:
+            least = max(least, tuning.ANSWERS_FOR_SELDOM)
         if not lapses_of_a_model(fit):
             return least
         lapses = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
-        return max(least, math.ceil(tuning.ENOUGH_LAPSES * lapses / fit.lapses))
+        return max(least, math.ceil(tuning.ENOUGH_LAPSES * lapses / max(fit.lapses, LAPSES_OF_A_MODEL)))
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
         """Add what the fits say now to the story."""

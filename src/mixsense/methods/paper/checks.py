@@ -60,16 +60,18 @@ def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accurac
     return found
 
 
-def level_doubts(X: Array, means: Array, vectors: Array, k: int) -> list[str]:
+def level_doubts(X: Array, means: Array, vectors: Array, count: int) -> list[str]:
     """Return the warning that a constant is in all answers, if one is: the method takes it for 0.
 
-    The means of the batches, (m,), are fitted once more, by least squares with a level, to the k largest coefficients
-    of each vector, since the others take up a level as they take up noise; Student's t holds the level against 0.
+    The means of the batches, (m,), are fitted once more, by least squares with a level, to the coefficients that are
+    largest in any vector, this many of them, since the others take up a level as they take up noise; Student's t holds
+    the level against 0.
     """
     from scipy.special import stdtrit
 
-    m, largest = len(X), np.unique(np.argsort(-np.abs(vectors), axis=1)[:, :k])
-    design = np.column_stack([np.ones(m), X[:, largest[: m // 2]]])
+    m = len(X)
+    largest = np.argsort(-np.abs(vectors).max(axis=0), kind="stable")[: min(count, (m - 1) // 2)]
+    design = np.column_stack([np.ones(m), X[:, largest]])
     fitted, left = np.linalg.lstsq(design, means, rcond=None)[0], m - design.shape[1]
     variance = ((means - design @ fitted) ** 2).sum() / left
     error = np.sqrt(variance * np.linalg.pinv(design.T @ design)[0, 0])
@@ -87,17 +89,33 @@ def noise_doubts(X: Array, batches: Batches, vectors: Array, sigma: float) -> li
     A batch of equal shares has the variance of the vectors' answers, and that of the noise added: what is left of it,
     averaged over all queries, is held against σ² by Student's t.
     """
+    left = batches.variances() - (X @ vectors.T).var(axis=1)
+    if abs(left.mean() - sigma**2) <= _error_of_mean(left) + NOISE_OFF * sigma**2:
+        return []
+    return [_not_the_noise(sigma, left, "around those of the vectors")]
+
+
+def too_quiet(batches: Batches, sigma: float) -> list[str]:
+    """Return the warning that answers to the same query differ by less than noise of σ would make them, if they do."""
+    left = batches.variances()
+    if left.mean() + _error_of_mean(left) >= (1 - NOISE_OFF) * sigma**2:
+        return []
+    return [_not_the_noise(sigma, left, "if a query is repeated")]
+
+
+def _error_of_mean(values: Array) -> float:
     from scipy.special import stdtrit
 
-    noise = batches.variances() - (X @ vectors.T).var(axis=1)
-    error = stdtrit(len(X) - 1, 1 - FALSE_ALARM / 2) * noise.std(ddof=1) / np.sqrt(len(X))
-    if abs(noise.mean() - sigma**2) <= error + NOISE_OFF * sigma**2:
-        return []
-    spread = np.sqrt(max(noise.mean(), 0.0))
-    return [
-        f"sigma is {sigma:.3g}, but answers spread by {spread:.3g} around those of the vectors: leave sigma out, and "
-        "it is measured"
-    ]
+    quantile = stdtrit(len(values) - 1, 1 - FALSE_ALARM / 2)
+    return float(quantile * values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _not_the_noise(sigma: float, left: Array, where: str) -> str:
+    spread = np.sqrt(max(left.mean(), 0.0))
+    return (
+        f"sigma is {sigma:.3g}, but answers spread by {spread:.3g} {where}: it is not the noise, or the vectors "
+        "are not right; without sigma it is measured"
+    )
 
 
 def uneven(batches: Batches, means: Estimates, sigma: float) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
-from mixsense.methods.paper.checks import level_doubts
+from mixsense.methods.paper.checks import level_doubts, too_quiet
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, one_vector, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
@@ -113,8 +113,9 @@ def fit_one(
     k = problem.k or supported_sparsity(m, n, c)
     bound = decoding_error(n, k, stderr, c) + gap.high * farthest(accuracy.models)
     warnings = list(warnings or [])
-    if status == "single" and (constant := level_doubts(X, u, vector[None], k)):
-        status, warnings = "uncertain", warnings + constant
+    if status == "single":
+        found = level_doubts(X, u, vector[None], accuracy.models * k) + too_quiet(batches, accuracy.sigma)
+        status, warnings = "uncertain" if found else status, warnings + found
     if status == "single" and problem.gamma is not None and problem.gamma <= accuracy.single_fraction * gap.low:
         status = "uncertain"
         warnings.append(

@@ -168,7 +168,9 @@ def decode_all(
     k = problem.k or supported_sparsity(m, n, c)
     bound = decoding_error(n, k, stderr, c)
     warnings = doubts(batches, means, alignment.orders, accuracy)
-    warnings += level_doubts(X, batches.means(), vectors, k) + noise_doubts(X, batches, vectors, accuracy.sigma)
+    if not warnings:  # of unequal shares neither says anything
+        warnings = level_doubts(X, batches.means(), vectors, accuracy.models * k)
+        warnings += noise_doubts(X, batches, vectors, accuracy.sigma)
     if problem.gamma is not None and bound > problem.gamma:
         warnings.append(f"the error bound {bound:.3g} is above gamma = {problem.gamma:g}: ask with larger batches")
     return Recovery(
