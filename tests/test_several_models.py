@@ -123,6 +123,69 @@ def test_a_constant_and_a_wrong_sigma_are_never_certified(method, given, constan
         assert any(re.search(message, text) for text in r.diagnostics["warnings"])
 
 
+def one_for_each_query(X, vectors, rng):
+    """The mean answers where a coin is tossed once a query."""
+    return (X @ vectors.T)[np.arange(len(X)), rng.integers(len(vectors), size=len(X))]
+
+
+OTHER_WORLDS = {
+    "a coin for each query": one_for_each_query,
+    "the sign of an input routes": lambda X, vectors, rng: np.where(X[:, 0] > 0, *(X @ vectors.T).T),
+    "inputs are cut": lambda X, vectors, rng: np.clip(X, -1, 1) @ vectors[0],
+    "a product": lambda X, vectors, rng: X @ vectors[0] + 2 * X[:, 0] * X[:, 1],
+}
+
+
+@pytest.mark.parametrize("method", ["paper", "single"])
+@pytest.mark.parametrize("means", OTHER_WORLDS.values(), ids=OTHER_WORLDS)
+def test_new_queries_show_a_world_that_is_not_the_papers(means, method):
+    vectors = np.zeros((2, 40))
+    vectors[0, :3], vectors[1, 3:6] = (2, -1, 3), (1, 2, -2)
+    for seed in range(2):
+        rng = np.random.default_rng([seed, 1])
+
+        def oracle(X, repeats, rng=rng):
+            return means(X, vectors, rng)[:, None] + 0.3 * rng.standard_normal((len(X), repeats))
+
+        r = ms.recover(oracle, 40, k=3, sigma=0.3, gamma=0.3, method=method, seed=[seed, 2])
+        assert r.status == "uncertain"
+        assert r.diagnostics["warnings"]
+
+
+def test_queries_that_are_too_few_are_not_certified():
+    vectors = ms.random_models(2, 40, 3, gap=6.0, seed=1)
+    for seed in range(3):
+        r = recover(vectors, seed, sigma=0.3, k=3, method="paper", models=2, m=4, gamma=0.3)
+        assert r.status == "uncertain"
+
+
+def test_answers_that_are_rounded_to_the_same_value_have_no_error_of_zero():
+    rng, vector = np.random.default_rng(5), np.eye(20)[2] * 2
+    r = ms.recover(
+        lambda X, repeats: np.round(2 * ((X @ vector)[:, None] + 0.1 * rng.standard_normal((len(X), repeats)))) / 2,
+        20,
+        k=2,
+        sigma=0.1,
+        gamma=0.5,
+        method="single",
+        seed=6,
+    )
+    assert np.isfinite(r.vectors).all()
+    assert r.error_bound > 0
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "noiseless", "k": 4}, {"method": "polynomial", "design": "steps", "k": 4}]
+)
+def test_a_coefficient_whose_rounding_hides_the_others_is_doubted(options):
+    vectors = np.zeros((1, 20))
+    vectors[0, :4] = 1e10, 2, -1, 3
+    oracle = ms.SimulatedOracle(vectors, 0.0, seed=1)
+    r = ms.recover(oracle, 20, sigma=0.0, gamma=0.1, seed=2, **options)
+    assert r.status == "uncertain"
+    assert "its rounding hides others" in r.diagnostics["warnings"][-1]
+
+
 @pytest.mark.parametrize("batch", [100, 200])
 def test_equal_shares_are_not_doubted(batch):
     # No false alarm in 20 runs each: its probability is 1e-4 a run, and 1e-3 for a constant in the answers.

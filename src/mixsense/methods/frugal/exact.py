@@ -24,6 +24,7 @@ from mixsense.methods.frugal.setup import Setup
 from mixsense.methods.frugal.sizes import expected_sparsity
 from mixsense.methods.frugal.steering import Queries
 from mixsense.methods.paper.exact_values import SURER, answers_to_see_all, miss
+from mixsense.methods.verification.verify import hidden_by_rounding
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import PROMISES, Recovery
 from mixsense.regression.exact import clusters, explained, shortest, sparsest
@@ -236,6 +237,7 @@ class Search:
         beta, share, N = known[order], count[order] / count.sum(), len(y)
         checks = self.checks(anywhere) if status == "certified" else []
         warnings = self._warnings(beta) if status == "certified" else []
+        warnings += hidden_by_rounding(beta, self.problem.gamma) if status == "certified" else []
         warnings += [said] if (said := warning(checks)) else []
         if status == "certified" and len(beta) == 1:
             status, beta = "single", np.repeat(beta, self.models or 1, axis=0)

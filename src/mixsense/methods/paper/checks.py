@@ -21,6 +21,9 @@ APART = 4.0
 many in each direction)."""
 FALSE_ALARM = 1e-3
 """The probability with which each of the tests doubts equal shares, answers of 0 at x = 0, and the noise (taste)."""
+MOST_UNSTEADY = 8.0
+"""How much more the variances of batches may differ than those of Gaussian noise do (taste: t₅ noise has 4; two vectors
+that are taken for noise have about T)."""
 NOISE_OFF = 0.3
 """Share of σ² by which the noise may be off what it was said to be, beside its standard errors (taste: errors grow with
 σ, 14 % here)."""
@@ -101,6 +104,21 @@ def too_quiet(batches: Batches, sigma: float) -> list[str]:
     if left.mean() + _error_of_mean(left) >= (1 - NOISE_OFF) * sigma**2:
         return []
     return [_not_the_noise(sigma, left, "if a query is repeated")]
+
+
+def unsteady(batches: Batches) -> list[str]:
+    """Return the warning that some queries' answers spread more than others', as those of two vectors do, if they do.
+
+    Of one vector, the variances of the batches differ by 2/(T − 1) of their mean in the square; t₅ noise makes it four
+    times as much.
+    """
+    variances, freedom = batches.variances(), float(batches.sizes.min()) - 1
+    if variances.var(ddof=1) <= MOST_UNSTEADY * 2 / freedom * variances.mean() ** 2:
+        return []
+    return [
+        "the answers to some queries spread more than those to others: sigma is too large, and there is more than one "
+        "vector, or the noise depends on x; without sigma it is measured"
+    ]
 
 
 def _error_of_mean(values: Array) -> float:

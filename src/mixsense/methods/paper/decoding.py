@@ -18,6 +18,8 @@ from mixsense.recovery import Recovery
 
 RADIUS = 0.9
 """Radius of basis pursuit in units of the expected norm of the noise, with practical constants (taste)."""
+SMALLEST_ERROR = 0.01
+"""The smallest standard error of a mean, in units of the largest (taste)."""
 FEASIBLE = 1.01
 """At least this many times the smallest residual that any vector has: exactly that one would leave basis pursuit no
 room for rounding (taste)."""
@@ -123,9 +125,15 @@ def decode(
         return np.concatenate([decode(X, row[None], error, constants, printed_radius, decoder) for row, error in each])
     if constants.name == "theory":
         return sparse_vectors(decoder, X / math.sqrt(m), u.T / math.sqrt(m), printed_radius)
+    stderr = _above_zero(stderr)
     A = X / (stderr[:, None] * math.sqrt(m))
     b = (u / (stderr * math.sqrt(m))).T
     return sparse_vectors(decoder, A, b, np.maximum(RADIUS, FEASIBLE * _least_residual(A, b)))
+
+
+def _above_zero(stderr: Array) -> Array:
+    """Return standard errors to divide by: those of rounded answers are 0 where all of a batch are the same."""
+    return np.maximum(stderr, SMALLEST_ERROR * (float(stderr.max()) or 1.0))
 
 
 def _least_residual(A: Array, b: Array) -> Array:
@@ -142,7 +150,7 @@ def decoding_error(n: int, k: int, stderr: Array, constants: Constants) -> float
     Of (r, m) standard errors, for r vectors, the worst counts.
     """
     m = stderr.shape[-1]
-    typical = 1 / math.sqrt(float(np.mean(stderr**-2.0, axis=-1).min()))
+    typical = 1 / math.sqrt(float(np.mean(_above_zero(stderr) ** -2.0, axis=-1).min()))
     return constants.decode_factor * math.sqrt(k * math.log(math.e * n / k) / m) * typical
 
 

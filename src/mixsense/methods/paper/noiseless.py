@@ -17,7 +17,7 @@ from mixsense.methods.paper.decoding import Decoder, decoder_of, one_vector, spa
 from mixsense.methods.paper.exact_values import EQUAL, FOREVER, Seen, all_values, check_unchanged
 from mixsense.methods.paper.options import number_of_queries
 from mixsense.methods.verification.tuning import NEW_ROWS
-from mixsense.methods.verification.verify import misses, new_rows
+from mixsense.methods.verification.verify import hidden_by_rounding, misses, new_rows
 from mixsense.problem import Problem
 from mixsense.recovery import Recovery
 from mixsense.rounds import Method, Round, dense
@@ -175,7 +175,7 @@ def verify(
     asked = yield Round(fresh, label="new queries: do the vectors answer them", estimate=best)
     wrong = misses(asked.queries, asked.answers, vectors)
     if not wrong.any():
-        return []
+        return hidden_by_rounding(vectors, problem.gamma)
     found = f"the {len(vectors)} vectors" if len(vectors) > 1 else "the vector"
     return [
         f"{int(wrong.sum())} of {len(wrong)} answers to new queries do not fit {found}: there are more models, or some "

@@ -11,10 +11,11 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
-from mixsense.methods.paper.checks import level_doubts, too_quiet
+from mixsense.methods.paper.checks import level_doubts, too_quiet, unsteady
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, one_vector, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
+from mixsense.methods.paper.new_queries import verified_means
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.methods.paper.options import Options, number_of_models
 from mixsense.methods.paper.stopping import Accuracy, Gap, farthest
@@ -60,7 +61,7 @@ def single(
     batch; (2) where γ < ‖β¹ − β²‖ the precision ‖β¹ − β²‖ takes its place, as the proof says, and below 0.8 ‖β¹ − β²‖
     a warning names the method that recovers two; (3) of more than two vectors, a batch's mean is taken, not the
     midpoint of its quartiles, which then is not linear in x; ‖β¹ − β²‖ is the root mean square over all pairs, and a
-    vector can be (L − 1)/√(2L) times as far from the mean of all.
+    vector can be (L − 1)/√(2L) times as far from the mean of all; (4) new queries verify the vector in the end.
     """
     options = Options.of(problem, "single", m, batch, constants, decoder)
     c, m = options.constants, options.m
@@ -86,7 +87,7 @@ def single(
         epsilon = (accuracy.gamma - accuracy.single_fraction * gap.value) / c.single_noise  # √2 ε + 0.8 ‖Δ‖ = γ
         size = math.ceil(c.single_samples / 4 * (sigma / epsilon) ** 2 * accuracy.log_eta)
         yield from batches.top_up(X, size, "base queries", best)
-    return best("single")
+    return (yield from verified_means(best("single"), problem, sigma, rng))
 
 
 def fit_one(
@@ -115,6 +116,7 @@ def fit_one(
     warnings = list(warnings or [])
     if status == "single":
         found = level_doubts(X, u, vector[None], accuracy.models * k) + too_quiet(batches, accuracy.sigma)
+        found += unsteady(batches) if gap.low == 0 else []
         status, warnings = "uncertain" if found else status, warnings + found
     if status == "single" and problem.gamma is not None and problem.gamma <= accuracy.single_fraction * gap.low:
         status = "uncertain"

@@ -16,6 +16,7 @@ from mixsense.methods.paper.checks import MOST_STRAIN, doubts, level_doubts, noi
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
+from mixsense.methods.paper.new_queries import verified_means
 from mixsense.methods.paper.noiseless import noiseless
 from mixsense.methods.paper.one_vector import fit_one
 from mixsense.methods.paper.options import NUMBERS, Options
@@ -69,7 +70,8 @@ def paper(
     Algorithm 8, Theorem 1 (case 1). Differs from the print: (1) ‖β¹ − β²‖, which m' and γ' need, is measured (erratum
     2); (2) if γ > 0.096 ‖β¹ − β²‖ the precision γ' = 0.096 ‖β¹ − β²‖ takes its place, as the proof says, and if
     γ > 0.8 ‖β¹ − β²‖ one vector is fitted, as case 2 of the theorem says; (3) with `practical` constants basis pursuit
-    weights the queries by their standard errors (errata 6 and 12); (4) any number of vectors of equal shares.
+    weights the queries by their standard errors (errata 6 and 12); (4) any number of vectors of equal shares; (5) new
+    queries verify what would be promised.
 
     More than two vectors lose what the theorem rests on: Theorem 2 and Lemma 4 (no number of samples is proven to give
     L means; EM may end at a local maximum), Lemma 5 (more than two means may fit a wrong order as well as the right),
@@ -100,7 +102,8 @@ def paper(
 
     gap, accuracy = yield from measure_precision(X, batches, problem, accuracy, sigma2_error, best)
     if one_is_enough(gap, accuracy):
-        return fit_one(X, batches, problem, accuracy, options.decoder, "single", sigma2_error)
+        one = fit_one(X, batches, problem, accuracy, options.decoder, "single", sigma2_error)
+        return (yield from verified_means(one, problem, sigma, rng))
 
     means = yield from test_and_estimate(X, accuracy, batches, "base queries", best)
     candidates = min(len(X), c.candidates(accuracy.gamma, gap.value, problem.eta, L))
@@ -119,7 +122,8 @@ def paper(
         )
         return fit_one(X, batches, problem, accuracy, options.decoder, "uncertain", sigma2_error, [warning])
     alignment = yield from align_all(X, means, accuracy, pivot, among, best)
-    return decode_all(X, means, alignment, problem, accuracy, options.decoder, gap, batches)
+    result = decode_all(X, means, alignment, problem, accuracy, options.decoder, gap, batches)
+    return (yield from verified_means(result, problem, sigma, rng))
 
 
 def measure_precision(

@@ -16,6 +16,9 @@ NEW_ENTRIES = 200_000
 """Entries of all new queries that are not 0. Taste: up to n = 10,000 that is all; 0.05 s at n = 10⁶."""
 SAME = 1e-6
 """An answer this close, in units of the sizes of what is added up, is right. Taste: as `ADDS_UP`."""
+RESOLUTION = 1e-10
+"""Without noise, coefficients below this share of the largest may be lost in its rounding. Taste: answers are held
+to be equal at 1e-9, and with one coefficient of 1e10 those of 1 were wrong, with 1e9 right to 1e-4."""
 ODD = 4.5
 """With noise, a new answer this many σ from all vectors is none of theirs. Derived: chance brings one of 20 so far once
 in 7,000 runs."""

@@ -42,11 +42,12 @@ def verified(result: Recovery, problem: Problem, rng: np.random.Generator, form:
     rows = form(new_rows(problem.n, np.flatnonzero(result.vectors.any(axis=0)), rng, whole=bool(problem.sigma)))
     label = "new queries: do the vectors answer them"
     asked = yield Round(rows, label=label, estimate=lambda: replace(result, status="budget", error_bound=math.inf))
+    coarse = [] if problem.sigma or form is fractions else hidden_by_rounding(result.vectors, problem.gamma)
     wrong = misses(asked.vectors, asked.answers, result.vectors, problem.sigma or 0.0)
     story = result.diagnostics | {"verified": int((~wrong).sum())}
-    if not wrong.any():
+    if not wrong.any() and not coarse:
         return replace(result, diagnostics=story)
-    story["warnings"] = [*story.get("warnings", ()), not_linear(wrong)]
+    story["warnings"] = [*story.get("warnings", ()), *([not_linear(wrong)] if wrong.any() else coarse)]
     return replace(result, status="uncertain", error_bound=math.inf, diagnostics=story)
 
 
@@ -120,6 +121,23 @@ def misses(queries: Any, answers: Array, vectors: Array, sigma: float = 0.0) -> 
     square = (away / sigma) ** 2
     chance = 1 + tuning.NOISE_ERRORS * math.sqrt(2 / len(y))  # of a mean of squares
     return np.asarray(square >= (tuning.ODD**2 if square.mean() <= chance else square.mean()))
+
+
+def hidden_by_rounding(vectors: Array, gamma: float | None) -> list[str]:
+    """Return the warning that the largest coefficient is so large that its rounding may hide others of size γ.
+
+    Examples
+    --------
+    >>> hidden_by_rounding(np.array([[1e7, 1.0]]), 0.1), len(hidden_by_rounding(np.array([[1e10, 1.0]]), 0.1))
+    ([], 1)
+    """
+    lost = tuning.RESOLUTION * float(np.abs(vectors).max(initial=0.0))
+    if not gamma or lost <= gamma:
+        return []
+    return [
+        f"the largest coefficient is {lost / tuning.RESOLUTION:.3g}: its rounding hides others of about {lost:.2g}, "
+        f"and gamma is {gamma:g}; give a larger gamma, or ask in units in which all coefficients are of similar size"
+    ]
 
 
 def not_linear(wrong: Mask) -> str:
