@@ -270,8 +270,8 @@ BOUND_FACTOR_UNLABELLED = 0.4
 """Added to the factor on the error bound if no answer labels itself, in proportion if some do.
 Swept: together with `BOUND_FACTOR`; 0.2 before. The expansion behind the posterior is less exact there."""
 MOST_USED_UP = 0.9
-"""The error bound grows with the share of the answers that the coefficients use up, until it is this. Taste:
-never swept."""
+"""The error bound grows with the share of the answers that the coefficients use up, until it is this.
+Taste: never swept."""
 BOUND_DRAWS = 300
 """The posterior quantile of the error is taken from this many draws, with a fixed seed.
 Taste: at η = 0.05, 15 of them lie beyond the quantile, whose standard error is about 2 % of it."""

@@ -68,7 +68,7 @@ def new_rows(n: int, support: Any, rng: np.random.Generator, whole: bool = False
     Notes
     -----
     Sizes are log-uniform, and every position has all of them, with both signs, in the rows together (a Latin
-    hypercube), so that thresholds of any size are passed. Every fourth row has half of the entries: a rule may ask
+    hypercube), so that thresholds of one input are passed, whatever their size; those of two at once may not be. Every fourth row has half of the entries: a rule may ask
     whether an input is there at all.
 
     Examples
