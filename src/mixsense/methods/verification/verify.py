@@ -68,8 +68,8 @@ def new_rows(n: int, support: Any, rng: np.random.Generator, whole: bool = False
     Notes
     -----
     Sizes are log-uniform, and every position has all of them, with both signs, in the rows together (a Latin
-    hypercube), so that thresholds of one input are passed, whatever their size; those of two at once may not be. Every fourth row has half of the entries: a rule may ask
-    whether an input is there at all.
+    hypercube), so that thresholds of one input are passed, whatever their size; those of two at once may not be. Every
+    fourth row has half of the entries: a rule may ask whether an input is there at all.
 
     Examples
     --------
