@@ -38,8 +38,8 @@ from pages import put_table  # noqa: E402
 from plan import work_through  # noqa: E402
 from worlds_inside import apart, placed  # noqa: E402
 
-SEED = 13
-"""First part of every seed that is shown; 12 is for development."""
+SEED = {"certified": 14, "frugal": 13}
+"""First part of every seed that is shown, by row; 12 is for development, and 13 has chosen a part of `certified`."""
 LIMITS = {"n": (10, 2000), "gap/sigma": (0.5, 50), "gamma/sigma": (0.05, 1.0), "sigma": (0.01, 100)}
 MOST = {"certified": 6000, "frugal": 1500}
 """The largest number of answers of a plan that is carried out, by row."""
@@ -216,12 +216,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plans", type=int, default=200)
     parser.add_argument("--row", choices=MOST, default="certified", help="which number of the plan is spent")
-    parser.add_argument("--seed", type=int, default=SEED, help="first part of every seed")
+    parser.add_argument("--seed", type=int, help="first part of every seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="keep every result in this file; the same command goes on from there")
     parser.add_argument("--markdown", type=Path, help="put the tables between the markers of this page")
     args = parser.parse_args()
-    work = partial(unusual, seed=args.seed, row=args.row)
+    work = partial(unusual, seed=args.seed or SEED[args.row], row=args.row)
     text, good = tables(list(work_through(work, args.plans, args.jobs, args.keep)), args.row)
     print(text)
     if args.markdown:

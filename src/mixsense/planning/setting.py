@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
-from mixsense.planning.certainty import certain_of_any, certain_of_typical
+from mixsense.planning.certainty import ANSWERS_A_COEFFICIENT, certain_of_any, certain_of_typical
 from mixsense.planning.information import Lost
 from mixsense.problem import Problem, Weights
 
@@ -90,8 +90,9 @@ class Setting:
         """Return what the default method asks until it is sure of γ for any vectors."""
         real = certain_of_any(self.n, self.k, self.gap, gamma, self.shares)
         any_ = math.ceil(real * (self.lost.focused if self.lost else 1.0))
+        enough = math.ceil(ANSWERS_A_COEFFICIENT * self.k / min(self.shares))
         # Whoever is sure of any vectors is sure of typical ones.
-        return max(any_, self.typical(gamma), self.frugal(gamma))
+        return max(any_, enough, self.typical(gamma), self.frugal(gamma))
 
     def typical(self, gamma: float) -> int:
         """Return what the default method asks until it is sure of γ for typical vectors."""
