@@ -35,8 +35,8 @@ def verified_means(result: Recovery, problem: Problem, sigma: float, rng: np.ran
 
     Notes
     -----
-    The mean of a batch is that of the vectors' answers, but for its standard error, and for the error that the bound
-    allows: the squares of what it is off, in these units, are about χ². A rule that routes queries, answers that are
+    The mean of a batch is that of the vectors' answers, but for its standard error, and for an error of the bound or γ:
+    the squares of what it is off, in these units, are about χ² at most. A rule that routes queries, answers that are
     not linear in x, and vectors that m queries do not determine are off by far more.
     """
     from scipy.special import chdtri
@@ -47,7 +47,7 @@ def verified_means(result: Recovery, problem: Problem, sigma: float, rng: np.ran
     label = "new queries: do the vectors answer them"
     yield from fresh.top_up(X, EACH, label, lambda: replace(result, status="budget"))
     predicted = X @ result.vectors.T
-    allowed = (sigma**2 + predicted.var(axis=1)) / EACH + result.error_bound**2
+    allowed = (sigma**2 + predicted.var(axis=1)) / EACH + max(result.error_bound, problem.gamma or 0.0) ** 2
     off = (fresh.means() - predicted.mean(axis=1)) ** 2 / allowed
     if off.sum() <= chdtri(NEW_ROWS, FALSE_ALARM):
         return result
