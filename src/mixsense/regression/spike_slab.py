@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -131,21 +130,22 @@ def joint(
     Coordinate ascent of Carbonetto and Stephens (2012), with several slabs. A loop over plain floats: the update of one
     coefficient is too small for arrays.
     """
-    # Of each coefficient: its place, information, the score up to where no slab is beyond `LARGEST_NATS`, the variance
-    # and log odds at score 0 of each slab, and what a step changes in all scores.
+    # Of each coefficient to renew: its place, information, half the squared score up to which no slab is beyond
+    # `LARGEST_NATS`, the variance and log odds at score 0 of each slab, and what a step changes in all scores.
     diagonal, sizes = np.diag(G), np.array(prior.variances)
-    v = 1 / (diagonal[:, None] + 1 / sizes)
+    renewed = np.flatnonzero(diagonal > 0 if only is None else only & (diagonal > 0))
+    information = diagonal[renewed]
+    v = 1 / (information[:, None] + 1 / sizes)
     odds = np.array(prior.log_odds) + 0.5 * np.log(v / sizes)
     if sure is not None and sure.any():
-        v[sure], odds[sure] = 1 / np.maximum(diagonal[sure, None], 1e-300), 100.0  # beyond all doubt
+        given = sure[renewed]
+        v[given], odds[given] = 1 / np.maximum(information[given, None], 1e-300), 100.0  # beyond all doubt
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
-    safe = (tuning.LARGEST_NATS - odds.max(axis=1)) / v.max(axis=1)  # of half a squared score
-    each_place = zip(range(len(b)), diagonal.tolist(), safe.tolist(), slabs, G, strict=True)
-    renewed = diagonal > 0 if only is None else only & (diagonal > 0)
-    places = list(compress(each_place, renewed.tolist()))
+    safe = (tuning.LARGEST_NATS - odds.max(axis=1)) / v.max(axis=1)
+    places = list(zip(renewed.tolist(), information.tolist(), safe.tolist(), slabs, G[renewed], strict=True))
     mean, inclusion, square = start.tolist(), [0.0] * len(b), [0.0] * len(b)
     left = b - G @ start  # the scores that are left
-    current = places
+    current, exp, largest = places, math.exp, tuning.LARGEST_NATS
     for _ in range(sweeps):
         move = 0.0
         for j, g, most, each, row in current:
@@ -153,9 +153,9 @@ def joint(
             r = left.item(j) + g * old
             half, total, first, second, over = 0.5 * r * r, 1.0, 0.0, 0.0, 0.0
             if half > most:
-                over = max(0.0, max(slab[1] + slab[0] * half for slab in each) - tuning.LARGEST_NATS)
+                over = max(max([log_odds + variance * half for variance, log_odds in each]) - largest, 0.0)
             for variance, log_odds in each:
-                w = math.exp(log_odds + variance * half - over)
+                w = exp(log_odds + variance * half - over)
                 total += w
                 w *= variance
                 first += w
@@ -166,7 +166,8 @@ def joint(
             if moved > 1e-10:
                 mean[j] = old + step
                 left -= row * step
-                move = max(move, moved)
+                if moved > move:
+                    move = moved
         if move < tol and current is places:
             break
         # All coefficients and those that matter take turns: the latter move, the others only have to be looked at.
