@@ -125,3 +125,12 @@ def test_ctrl_c_carries_the_answers_and_the_seed():
     rest = ms.recover(ms.ReplayOracle(stop.value.record, then=oracle), 20, gamma=0.3, seed=stop.value.seed)
     assert rest.status == "certified"
     assert rest.queries == oracle.count
+
+
+@pytest.mark.parametrize("method", ["frugal", "single"])
+def test_a_noise_below_the_digits_of_the_answers_keeps_them(method):
+    with pytest.raises(
+        ms.InvalidInput, match=r"an answer is [\d.]+, and sigma 1e-15: .* in the unit of the answers"
+    ) as no:
+        ms.recover(oracle(), 30, gamma=0.1, k=2, sigma=1e-15, method=method, seed=3)
+    assert sum(len(part) for part in no.value.record) > 0

@@ -465,3 +465,10 @@ def test_too_few_rows_are_said(X, y):
     r = ms.fit(X, y)
     assert r.status == "uncertain"
     assert any(f"{len(y)} rows for" in text for text in r.diagnostics["warnings"])
+
+
+@pytest.mark.parametrize("sigma", [1e-300, 1e300])
+def test_a_noise_far_from_the_answers_is_one_line(sigma):
+    X, y, _ = mixed(120)
+    with pytest.raises(ms.InvalidInput, match=r"sigma is 1e[-+]300, and the answers are of the size of .*same unit"):
+        ms.fit(X, y, sigma=sigma)

@@ -66,3 +66,10 @@ def test_a_precision_of_0_is_taken_everywhere_without_noise(tmp_path):
     assert "γ = 0" in str(ms.plan(8, k=2, gap=3.0, **exact))
     study = ms.create_study(tmp_path / "tea.db", "tea", n=8, k=2, seed=1, **exact)
     assert ms.run_study(study, ms.SimulatedOracle(pair, sigma=0.0)).status == "certified"
+
+
+@pytest.mark.parametrize("name", ["sigma", "gamma"])
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_sizes_that_no_number_can_follow_are_one_line(name, size):
+    with pytest.raises(ms.InvalidInput, match=rf"{name} is 1e[-+]300; it must be at (least 1e-15|most 1e\+15)"):
+        ms.Problem(5, **{name: size})

@@ -17,6 +17,10 @@ from numpy.typing import ArrayLike
 from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 
+LARGEST_SIZE = 1e15
+"""Answers, noise and precision are at most this, and those that must not be 0 at least 1 over this. Derived: starts are
+searched with squares in single precision, which ends at 1e±38, and no unit in use is as far from its numbers."""
+
 
 def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) -> int:
     """Return `value` as an int of at least `low` (and at most `most`), or say what is needed; True is not a number."""
@@ -52,6 +56,25 @@ def as_float(
         raise InvalidInput(f"{name} is {number:g}; it must be {bound} {low:g}: {hint}", **{name: value})
     if number > most:
         raise InvalidInput(f"{name} is {number:g}; it must be at most {most:g}: {hint}", **{name: value})
+    return number
+
+
+def as_size(name: str, value: Any, hint: str, *, zero: bool = False) -> float:
+    """Return a positive number that can be computed with, or 0 where that means something, or say what is needed.
+
+    Examples
+    --------
+    >>> as_size("sigma", 1e-300, "the noise", zero=True)
+    Traceback (most recent call last):
+    ...
+    mixsense.errors.InvalidInput: sigma is 1e-300; it must be at least 1e-15, or 0: the noise
+    """
+    number = as_float(name, value, hint, 0.0, LARGEST_SIZE, strict=not zero)
+    if 0 < number < 1 / LARGEST_SIZE:
+        or_zero = ", or 0" if zero else ""
+        raise InvalidInput(
+            f"{name} is {number:g}; it must be at least {1 / LARGEST_SIZE:g}{or_zero}: {hint}", **{name: value}
+        )
     return number
 
 

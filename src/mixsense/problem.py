@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float, as_int, shown, summed_up
+from mixsense.checks import as_float, as_int, as_size, shown, summed_up
 from mixsense.errors import InvalidInput
 from mixsense.features.kinds import Feature, features_of
 from mixsense.features.units import Units, as_intercept, feature_names
@@ -201,7 +201,7 @@ def _gamma(gamma: Any, sigma: float | None) -> float:
     """Return the precision asked for; 0 is one where there is no noise."""
     exact = not sigma  # None is measured, and may be 0
     hint = "the precision asked for, e.g. 0.1"
-    return as_float("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0)", 0.0, strict=not exact)
+    return as_size("gamma", gamma, hint if exact else f"{hint} (0 needs sigma=0)", zero=exact)
 
 
 def as_noise(sigma: Any, models: int | None) -> float | Array:
@@ -214,8 +214,8 @@ def as_noise(sigma: Any, models: int | None) -> float | Array:
     """
     hint = "the noise's standard deviation, 0 if there is none; or a list with that of each model"
     if isinstance(sigma, (str, bytes)) or not isinstance(sigma, (Sequence, np.ndarray)) or np.ndim(sigma) == 0:
-        return as_float("sigma", sigma, hint, 0.0)
-    found = np.array([as_float("sigma", value, hint, 0.0, strict=True) for value in sigma], dtype=np.float64)
+        return as_size("sigma", sigma, hint, zero=True)
+    found = np.array([as_size("sigma", value, hint) for value in sigma], dtype=np.float64)
     if not 1 <= len(found) <= MOST_MODELS or models not in (None, len(found)):
         raise InvalidInput(f"sigma has {len(found)} entries: give one, or one for each of {models or 'the'} models")
     return found

@@ -80,7 +80,7 @@ LONGEST_CELL = 30
 """Letters of a cell, or of a name, in a message. Taste: one line."""
 LARGEST_SIZE = 1e40
 """The largest number of a column is at most this, and at least 1 over this. Derived: fourth powers, summed, are
-computed with, and floats end at 1e±308."""
+computed with, and floats end at 1e±308. Columns are brought to one unit before they are fitted."""
 MOST_CELLS = 50_000_000
 """A file is read up to this many cells: a Parquet file of some hundred kB may have a billion. Taste: 400 MB as numbers,
 and about half a minute to read."""

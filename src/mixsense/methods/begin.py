@@ -20,7 +20,7 @@ from mixsense.methods.paper.decoding import decoder_of
 from mixsense.methods.registry import Entry, entry_of
 from mixsense.problem import ARGUMENTS, AUTO, LEAST_SHARE, Problem
 from mixsense.recovery import PROMISES, Recovery
-from mixsense.rounds import Asked, Method, Round
+from mixsense.rounds import Asked, Method, Round, is_exact
 from mixsense.rounds.centred import centred
 from mixsense.rounds.in_units import in_units
 from mixsense.rounds.rewritten import rewritten
@@ -123,12 +123,16 @@ def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: An
             f"the method {entry.name} returned {type(method).__name__} when it was called: it must be a generator "
             "function, which yields rounds"
         )
-    return _checked(method, entry, problem.n)
+    return _checked(method, entry, problem)
 
 
-def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]:
-    """Pass on what a method yields and returns, after a check that it is what a method may yield and return."""
-    name = entry.name
+MOST_DIGITS = 1e15
+"""Answers are at most this many times the noise that is given. Derived: floats have no more digits."""
+
+
+def _checked(method: Method[Recovery], entry: Entry, problem: Problem) -> Method[Recovery]:
+    """Pass on what a method yields, is told and returns, after a check that it is what it may be."""
+    name, n, sigma = entry.name, problem.n, problem.sigma
 
     def sent(current: Any) -> Round:
         if not isinstance(current, Round):
@@ -139,7 +143,19 @@ def _checked(method: Method[Recovery], entry: Entry, n: int) -> Method[Recovery]
             )
         return current
 
-    return rewritten(method, lambda r: _recovery(r, name, n), sent, estimates=not entry.built_in)
+    def told(asked: Asked) -> Asked:
+        largest = 0.0 if is_exact(asked.answers) else float(np.abs(asked.answers).max(initial=0.0))
+        if sigma and largest > MOST_DIGITS * sigma:
+            raise InvalidInput(
+                f"an answer is {largest:g}, and sigma {sigma:g}: numbers have no digits for such a noise; give sigma "
+                "in the unit of the answers, or 0 if there is none",
+                sigma=sigma,
+            )
+        return asked
+
+    return rewritten(
+        method, lambda r: _recovery(r, name, n), sent, told if entry.built_in else None, estimates=not entry.built_in
+    )
 
 
 def _recovery(found: Any, name: str, n: int) -> Recovery:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
-from mixsense.checks import as_float, as_int, as_vectors
+from mixsense.checks import as_int, as_size, as_vectors
 from mixsense.problem import Weights, as_shares
 
 QUERY_ENERGY = 2.0
@@ -178,6 +178,6 @@ def _checked(
     vectors: ArrayLike, sigma: float, queries: int, weights: Weights | str | None
 ) -> tuple[Array, float, int, Array]:
     beta = as_vectors(vectors)
-    sigma = as_float("sigma", sigma, "the noise's standard deviation", 0.0, strict=True)
+    sigma = as_size("sigma", sigma, "the noise's standard deviation")
     share = np.array(as_shares(weights, len(beta)))
     return beta, sigma, as_int("queries", queries, 1, "the number of answers"), share

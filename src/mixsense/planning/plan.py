@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from mixsense.checks import as_float, as_int
+from mixsense.checks import as_int, as_size
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.constants import PRACTICAL
 from mixsense.planning import costs, predecessors
@@ -115,7 +115,7 @@ def plan(
     if budget is not None:
         budget = as_int("budget", budget, 1, "the number of answers that can be had")
     if step is not None:
-        step = as_float("step", step, "what all coefficients are multiples of", 0.0, strict=True)
+        step = as_size("step", step, "what all coefficients are multiples of")
     if per_person is not None:
         per_person = as_int("per_person", per_person, 1, "the number of answers that one person gives")
     if (problem.gamma is None) == (budget is None) and sigma:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import as_reals, one_line, shown
+from mixsense.checks import LARGEST_SIZE, as_reals, one_line, shown
 from mixsense.errors import InvalidInput, MixsenseError, OracleError
 from mixsense.rounds.round import Asked, Oracle, block_groups, knows_groups
 from mixsense.rounds.vectors import for_oracle, is_exact
 
-LARGEST_ANSWER = 1e100
-"""Squares of larger numbers leave the range of floats."""
+LARGEST_ANSWER = LARGEST_SIZE
+"""Larger numbers are none that can be computed with."""
 TOO_MANY_AT_AN_END = 0.05
 """A larger share of answers at one end of their range is worth a warning: what lies beyond is cut off. Taste."""
 
@@ -82,7 +82,7 @@ def checked_answers(raw: Any, q: int, repeats: int, first_query: int = 0, exact:
         i, j = (int(index) for index in bad[0])
         raise OracleError(
             f"the oracle answered {answers[i, j]} to query {first_query + i} (repeat {j}); answers must be finite, "
-            f"up to {LARGEST_ANSWER:g}: let the oracle ask again, or raise",
+            f"up to {LARGEST_ANSWER:g}: give them in a larger unit, let the oracle ask again, or raise",
             received=usable(answers, q, repeats),
             query=first_query + i,
             repeat=j,

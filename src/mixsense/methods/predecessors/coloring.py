@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mixsense.checks import as_float, as_int
+from mixsense.checks import as_int, as_size
 from mixsense.errors import InvalidInput
 from mixsense.methods.paper.exact_values import EQUAL, answers_to_see_all
 from mixsense.methods.predecessors import triples, tuning
@@ -74,7 +74,7 @@ def coloring(
     if bins is not None:
         bins = as_int("bins", bins, tuning.FEWEST_BINS, "the number of bins of the design")
     if step is not None:
-        step = as_float("step", step, "what all coefficients are multiples of", 0.0, strict=True)
+        step = as_size("step", step, "what all coefficients are multiples of")
     if problem.sigma:
         result = yield from robust(problem, rng, step, bins, rateless)
         return result

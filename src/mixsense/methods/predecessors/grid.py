@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.checks import as_float
+from mixsense.checks import as_size
 from mixsense.errors import InvalidInput
 from mixsense.methods.predecessors import tuning
 from mixsense.problem import Problem
@@ -22,7 +22,7 @@ def check_grid(problem: Problem, step: float | None, method: str) -> float:
             f"step is missing: with noise, method {method!r} needs coefficients that are all multiples of a known "
             "step; give step, or use method='frugal', which needs none"
         )
-    step = as_float("step", step, "what all coefficients are multiples of", 0.0, strict=True)
+    step = as_size("step", step, "what all coefficients are multiples of")
     sigma = problem.sigma or 0.0
     if sigma > tuning.MOST_NOISE * step:
         raise InvalidInput(
