@@ -1,7 +1,7 @@
 """As many models as there are: errors, the number of models, promises, and what two models pay for it.
 
     python benchmarks/models.py [--section errors number promise two crowd time] [--runs 100] [--seeds 20]
-                                [--first 1000] [--jobs 2] [--store models.jsonl] [--markdown docs/models.md]
+                                [--first 1000] [--jobs 2] [--store docs/models.csv] [--markdown docs/models.md]
 
 Setting unless said: σ = 1, equal shares, Gaussian coefficients, the mean distance of two models is the gap; σ, the
 shares and the number of models are unknown to the method. Seeds start at `--first`: those below 1000 chose settings.
@@ -12,7 +12,6 @@ Errors are medians of the worst ℓ2 error over the seeds; the exit code is 1 if
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -32,6 +31,7 @@ import mixsense as ms  # noqa: E402
 from mixsense.figures.baselines import lasso_and_refit  # noqa: E402
 from mixsense.metrics import best_order  # noqa: E402
 from pages import put_table  # noqa: E402
+from stored_runs import drop_torn_line, keep, stored  # noqa: E402
 
 UNEQUAL = {1: (1.0,), 2: (0.6, 0.4), 3: (0.6, 0.25, 0.15), 4: (0.4, 0.3, 0.2, 0.1)}
 """Shares that differ, by number of models."""
@@ -63,6 +63,14 @@ class World:
         level = rng.standard_normal((len(beta), 1)) * self.gap / 4
         return np.hstack([level, beta]) if self.box else beta
 
+    def __str__(self) -> str:
+        shares = "equal" if self.shares is None else "/".join(f"{share:g}" for share in self.shares)
+        where = "in a box" if self.box else "no box"
+        return (
+            f"{self.models} models, n = {self.n}, k = {self.k}, gap {self.gap:g}, {where}, shares {shares}, "
+            f"{self.noise} noise of {self.sigma:g}"
+        )
+
 
 @dataclass(frozen=True)
 class Task:
@@ -74,13 +82,39 @@ class Task:
     """With tags, this many answers to Gaussian queries or corners, instead of `recover`."""
     given: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def name(self) -> tuple[str, str, int]:
+        """What is run, and the seed."""
+        arguments = [f"{name}={value}" for name, value in self.given.items()]
+        return str(self.world), f"{self.tagged} tagged answers" if self.tagged else ", ".join(arguments), self.seed
 
-def one_run(task: Task) -> dict[str, Any]:
+
+@dataclass(frozen=True)
+class Run:
+    """What is counted of one run; a line of the store."""
+
+    world: str
+    what: str
+    """The arguments of `recover`, or how many tagged answers."""
+    seed: int
+    error: float
+    """Infinite where another number of models was found."""
+    status: str = ""
+    queries: int = 0
+    models: int = 0
+    inside: int = 0
+    """True coefficients, not zero, that lie in their intervals, of how many."""
+    true: int = 0
+    seconds: float = 0.0
+    """Of the processor."""
+
+
+def one_run(task: Task) -> Run:
     """Run the method, or the one that has tags, on one world."""
     world, truth, start = task.world, task.world.truth(task.seed), time.process_time()
     if task.tagged:
         vectors = tagged(world, truth, task.tagged, task.seed)
-        return {"error": ms.match_error(vectors, truth)}
+        return Run(*task.name, ms.match_error(vectors, truth))
     shares, rng = world.shares or np.full(len(truth), 1 / len(truth)), np.random.default_rng([task.seed, 2])
 
     def oracle(queries: np.ndarray, repeats: int) -> np.ndarray:
@@ -93,14 +127,14 @@ def one_run(task: Task) -> dict[str, Any]:
     r = ms.recover(oracle, world.n, seed=[task.seed, 3], **box, **task.given)
     vectors = np.hstack([r.intercept[:, None], r.vectors]) if world.box else r.vectors
     right = len(vectors) == len(truth)
-    found = {"error": ms.match_error(vectors, truth) if right else np.inf, "seconds": time.process_time() - start}
-    found |= {"status": r.status, "queries": r.queries, "models": len(vectors), "covered": (0, 0)}
+    error, inside, total = ms.match_error(vectors, truth) if right else np.inf, 0, 0
+    seconds = round(time.process_time() - start, 2)
     if right and r.interval is not None:
         true = truth[:, -world.n :]
         low, high = np.moveaxis(r.interval[list(best_order(r.vectors, true))], 2, 0)
         there = true != 0
-        found["covered"] = int(((low <= true) & (true <= high))[there].sum()), int(there.sum())
-    return found
+        inside, total = int(((low <= true) & (true <= high))[there].sum()), int(there.sum())
+    return Run(*task.name, float(f"{error:.4g}"), r.status, r.queries, len(vectors), inside, total, seconds)
 
 
 def tagged(world: World, truth: np.ndarray, N: int, seed: int) -> np.ndarray:
@@ -122,19 +156,20 @@ class Bench:
         self.pool, self.first, self.store = ProcessPoolExecutor(jobs), first, store
         self.lines: list[str] = []
         self.broken: list[str] = []
-        kept = store.read_text(encoding="utf-8").splitlines() if store and store.exists() else []
-        self.kept = dict(map(json.loads, (line for line in kept if line.endswith("]"))))  # the last may be torn
+        if store:
+            drop_torn_line(store)
+        self.kept = {(run.world, run.what, run.seed): run for run in (stored(store, Run) if store else [])}
 
-    def runs(self, world: World, runs: int, tagged: int = 0, **given: Any) -> list[dict[str, Any]]:
+    def runs(self, world: World, runs: int, tagged: int = 0, **given: Any) -> list[Run]:
         """Run one world, once for each seed."""
-        tasks = {repr(task): task for task in (Task(world, seed, tagged, given) for seed in self.seeds(runs))}
-        left = {self.pool.submit(one_run, task): name for name, task in tasks.items() if name not in self.kept}
+        tasks = [Task(world, seed, tagged, given) for seed in self.seeds(runs)]
+        left = [self.pool.submit(one_run, task) for task in tasks if task.name not in self.kept]
         for done in as_completed(left):
-            self.kept[left[done]] = done.result()
+            run = done.result()
+            self.kept[run.world, run.what, run.seed] = run
             if self.store:
-                with self.store.open("a", encoding="utf-8") as file:
-                    print(json.dumps([left[done], done.result()]), file=file)
-        return [self.kept[name] for name in tasks]
+                keep(self.store, run)
+        return [self.kept[task.name] for task in tasks]
 
     def seeds(self, runs: int) -> range:
         """Return the seeds of this many runs."""
@@ -157,8 +192,8 @@ class Bench:
         self.lines.append(text)
 
 
-def median(results: list[dict[str, Any]], key: str = "error") -> float:
-    return float(np.median([r[key] for r in results]))
+def median(results: list[Run], key: str = "error") -> float:
+    return float(np.median([getattr(r, key) for r in results]))
 
 
 def errors(bench: Bench, seeds: int, runs: int) -> None:
@@ -178,7 +213,7 @@ def errors(bench: Bench, seeds: int, runs: int) -> None:
     for world, N, given, limit, most in rows:
         ours = bench.runs(world, seeds, gamma=None, max_queries=N, **given)
         target = median(bench.runs(world, seeds, tagged=N))
-        ratio, worst = median(ours) / target, max(r["error"] for r in ours) / target
+        ratio, worst = median(ours) / target, max(r.error for r in ours) / target
         where = f"{world.n}{', in a box' if world.box else ''}"
         cells = [world.models, world.shares or "equal", where, world.k, f"{world.gap:g}", f"{N:,}"]
         bench.row(
@@ -198,10 +233,10 @@ def number(bench: Bench, seeds: int, runs: int) -> None:
                 for shares in (None, UNEQUAL[models]) if models > 1 else (None,):
                     n, k = (12, 12) if box else (50, 4)
                     found = bench.runs(World(models, n, k, 5.0, shares, box, noise), runs, gamma=0.3)
-                    right = sum(r["models"] == models for r in found) / runs
-                    many = sum(r["models"] > models for r in found) / runs
+                    right = sum(r.models == models for r in found) / runs
+                    many = sum(r.models > models for r in found) / runs
                     ok = many <= 0.05 if noise == "t5" else right >= 0.95 and many <= 0.02
-                    counts, ends = (Counter(r[key] for r in found) for key in ("models", "status"))
+                    counts, ends = (Counter(getattr(r, key) for r in found) for key in ("models", "status"))
                     bench.row(
                         *(models, "box of 12" if box else "n = 50", shares or "equal", noise),
                         *(f"{right:.2f}", f"{many:.2f}", _counted(counts), _counted(ends)),
@@ -231,13 +266,13 @@ def promise(bench: Bench, seeds: int, runs: int) -> None:
         World(3, 12, 12, 5.0, box=True),
     ):
         found = bench.runs(world, runs, gamma=gamma)
-        certified = [r for r in found if r["status"] == "certified"]
-        exceed, allowed = sum(r["error"] > gamma for r in certified), int(binom.ppf(0.99, max(len(certified), 1), eta))
-        inside, total = (sum(r["covered"][i] for r in found) for i in (0, 1))
+        certified = [r for r in found if r.status == "certified"]
+        exceed, allowed = sum(r.error > gamma for r in certified), int(binom.ppf(0.99, max(len(certified), 1), eta))
+        inside, total = sum(r.inside for r in found), sum(r.true for r in found)
         cover = inside / max(total, 1)
         bench.row(
             *(world.models, world.shares or "equal", world.n, world.k, f"{world.gap:g}"),
-            *(_counted(Counter(r["status"] for r in found)), exceed, allowed),
+            *(_counted(Counter(r.status for r in found)), exceed, allowed),
             *(f"{median(found, 'queries'):,.0f}", f"{cover:.3f}"),
             ok=exceed <= allowed and 0.92 <= cover <= 0.98,
         )
@@ -253,7 +288,7 @@ def two(bench: Bench, seeds: int, runs: int) -> None:
         known = bench.runs(World(2, n, k, gap), runs, gamma=0.2, **told)
         free = bench.runs(World(2, n, k, gap), runs, gamma=0.2)
         ratio = median(free, "queries") / median(known, "queries")
-        exceed = sum(r["status"] == "certified" and r["error"] > 0.2 for r in free)
+        exceed = sum(r.status == "certified" and r.error > 0.2 for r in free)
         cells = [f"{median(each, 'queries'):,.0f}" for each in (known, free)]
         bench.row(n, k, f"{gap:g}", *cells, f"{ratio:.2f}", "1.10", exceed, ok=ratio <= 1.10)
     bench.title(
@@ -282,8 +317,8 @@ def crowd(bench: Bench, seeds: int, runs: int) -> None:
     )
     for shares in ((0.8, 0.2), (0.9, 0.1)):
         found = bench.runs(World(2, 8, 4, 40.0, shares, box=True, sigma=8.0), 40, gamma=5.0)
-        wrong = sum(r["status"] in ("certified", "single") and r["error"] > 5 for r in found)
-        ends, numbers = (_counted(Counter(r[key] for r in found)) for key in ("status", "models"))
+        wrong = sum(r.status in ("certified", "single") and r.error > 5 for r in found)
+        ends, numbers = (_counted(Counter(getattr(r, key) for r in found)) for key in ("status", "models"))
         bench.row(shares, ends, numbers, wrong, f"{median(found, 'queries'):,.0f}", ok=wrong == 0)
 
 

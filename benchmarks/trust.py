@@ -12,14 +12,13 @@ command goes on where it was. The tables show every run of the file, whichever s
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -30,6 +29,7 @@ import numpy as np  # noqa: E402
 import worlds_inside  # noqa: E402, F401  # registers its worlds
 import worlds_people  # noqa: E402, F401
 from pages import put_table  # noqa: E402
+from stored_runs import drop_torn_line, keep, stored  # noqa: E402
 from worlds import WORLDS, Setting, World  # noqa: E402
 
 COLUMNS = ("world", "n", "certified", "wrong", "uncertain with the right reason", "answers, median", "intervals cover")
@@ -95,35 +95,9 @@ def one_run(task: tuple[str, Setting, int]) -> Run:
     )
 
 
-def stored(path: Path) -> list[Run]:
-    """Return the runs that a file has; a torn last line, and worlds that are no more, are left out."""
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    read = {"int": int, "float": float, "bool": "True".__eq__, "str": str}
-    return [
-        Run(**{each.name: read[str(each.type)](line[each.name]) for each in fields(Run)})
-        for line in csv.DictReader(whole.splitlines())
-        if line["world"] in WORLDS
-    ]
-
-
-def drop_torn_line(path: Path) -> None:
-    """Cut a last line off that was not written to its end: it is run again."""
-    if path.exists():
-        with path.open("r+b") as file:
-            file.truncate(file.read().rfind(b"\n") + 1)
-
-
-def keep(path: Path, run: Run) -> None:
-    """Add a run to a file."""
-    new = not path.exists() or not path.stat().st_size
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [each.name for each in fields(Run)], lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(run))
+def runs_of(path: Path) -> list[Run]:
+    """Return the runs that a file has; those of worlds that are no more are left out."""
+    return [run for run in stored(path, Run) if run.world in WORLDS]
 
 
 def counts(found: list[Run], section: str) -> str:
@@ -183,7 +157,7 @@ def main() -> int:
 
     if args.store:
         drop_torn_line(args.store)
-    found = {(*run.row, run.seed): run for run in stored(args.store)} if args.store else {}
+    found = {(*run.row, run.seed): run for run in runs_of(args.store)} if args.store else {}
     tasks = [
         (each.name, setting, seed)
         for seed in range(args.seeds, args.seeds + args.runs)

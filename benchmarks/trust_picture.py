@@ -15,7 +15,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from trust import Run, stored
+from trust import Run, runs_of
 from worlds import WORLDS
 
 STORE = Path(__file__).parent.parent / "docs" / "trust.csv"
@@ -74,4 +74,4 @@ def draw(runs: list[Run], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(stored(STORE), Path(sys.argv[1]))
+    draw(runs_of(STORE), Path(sys.argv[1]))

@@ -12,11 +12,11 @@ from test_generated import check_same
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
-from trust import one_run, stored, table  # noqa: E402
+from trust import one_run, runs_of, table  # noqa: E402
 from trust_picture import draw  # noqa: E402
 from worlds import WORLDS  # noqa: E402
 
-PAGE, RUNS = ROOT / "docs" / "trust.md", stored(ROOT / "docs" / "trust.csv")
+PAGE, RUNS = ROOT / "docs" / "trust.md", runs_of(ROOT / "docs" / "trust.csv")
 REMEDY = "run python benchmarks/trust.py --store docs/trust.csv --markdown docs/trust.md --runs 0"
 
 
