@@ -11,6 +11,7 @@ from mixsense.arrays import Array, Index
 from mixsense.errors import ModelError
 from mixsense.methods.paper.exact_values import answers_to_see_all
 from mixsense.methods.predecessors import tuning
+from mixsense.methods.predecessors.grid import off_steps, offsets, too_wide
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.rounds import Method, Round
 
@@ -21,6 +22,19 @@ class Anchor:
 
     query: Array
     means: Index
+    tried: Array
+    """(a, n), every query that was tried, this one among them."""
+    answers: Array
+    """(a, T), the answers to them."""
+
+    def doubts(self, vectors: Array, sigma: float, step: float) -> list[str]:
+        """Say if the answers to the anchors, tight clusters or not, are not those of the vectors.
+
+        Entries of up to 20 show a coefficient that is off by a tenth of a step, and a second model that answers seldom,
+        where rows of ±1 do not.
+        """
+        worst = float(np.abs(offsets(self.tried, self.answers, vectors, sigma)).max())
+        return off_steps(worst, step) or too_wide(self.tried, self.answers, vectors, sigma, tuning.NOISE_OFF * sigma**2)
 
 
 def find_anchor(problem: Problem, step: float, rng: np.random.Generator) -> Method[Anchor]:
@@ -30,27 +44,31 @@ def find_anchor(problem: Problem, step: float, rng: np.random.Generator) -> Meth
     L = models or MOST_MODELS
     least = answers_to_see_all(1 / L, tuning.COUNT_RISK * problem.eta) if L > 1 else 2
     times = max(least, math.ceil(L * tuning.ANCHOR_CARE * noise**2))
-    best: Anchor | None = None
+    best: tuple[Array, Index] | None = None
+    tried, answers = list[Array](), list[Array]()
     for tries in range(1, tuning.ANCHORS + 1):
         query = rng.integers(-tuning.ANCHOR_SIZE, tuning.ANCHOR_SIZE + 1, problem.n).astype(np.float64)
         asked = yield Round(query[None], times, label="anchor: one query of large entries")
+        tried.append(asked.vectors[0])
+        answers.append(asked.table()[0])
         ordered = np.sort(asked.answers) / step
         parts = np.split(ordered, np.flatnonzero(np.diff(ordered) > tuning.APART * noise) + 1)
-        found = Anchor(asked.vectors[0], np.array([int(np.rint(part.mean())) for part in parts]))
+        means = np.array([int(np.rint(part.mean())) for part in parts])
         tight = all(np.std(part) < tuning.TIGHT * noise for part in parts)
-        if tight and (best is None or len(found.means) > len(best.means)):
-            best = found
-        enough = tries >= tuning.AUTO_ANCHORS if models is None else best is not None and len(best.means) >= models
+        if tight and (best is None or len(means) > len(best[1])):
+            best = asked.vectors[0], means
+        enough = tries >= tuning.AUTO_ANCHORS if models is None else best is not None and len(best[1]) >= models
         if best is not None and enough:
             break
-    if best is not None and models is not None and len(best.means) > models:
-        raise ModelError(
-            f"the answers to one query fall into {len(best.means)} clusters, but models is {models}: give models="
-            f"{len(best.means)}, or 'auto'; if shares or noise are not as said, use method='frugal'"
-        )
     if best is None:
         raise ModelError(
             f"no query of {tuning.ANCHORS} had answers that fall into clusters of noise {problem.sigma:g}: sigma is "
             "larger than given, or the models are too close; use method='frugal'"
         )
-    return best
+    found = Anchor(*best, np.stack(tried), np.stack(answers))
+    if models is not None and len(found.means) > models:
+        raise ModelError(
+            f"the answers to one query fall into {len(found.means)} clusters, but models is {models}: give models="
+            f"{len(found.means)}, or 'auto'; if shares or noise are not as said, use method='frugal'"
+        )
+    return found

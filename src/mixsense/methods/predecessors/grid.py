@@ -136,28 +136,36 @@ def _residuals(X: Any, answers: Array, vectors: Array, sigma: float) -> tuple[Ar
     return away, w / w.sum(axis=1, keepdims=True)
 
 
-def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, step: float) -> list[str]:
-    """Say if the answers spread more around the vectors than the noise does.
+def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, more: float) -> list[str]:
+    """Say if the answers spread more around the vectors than the noise does, by `more` than their variance and chance.
 
-    Two models whose mean is on the grid differ by 2 steps or more in some coefficient: read as their mean, they add a
-    step² or more to the variance of 2 in L + 1 answers. Half of that is too much. The parameters are as for `offsets`.
+    The other parameters are as for `offsets`.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> X, truth = rng.choice([-1.0, 1.0], (40, 3)), np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 2.0]])
     >>> y = (X @ truth.T)[:, rng.integers(2, size=50)] + 2 * rng.standard_normal((40, 50))
-    >>> too_wide(X, y, truth, 2.0, 1.0), bool(too_wide(X, y, truth[:1] + [0.0, 1.0, 0.0], 2.0, 1.0))
+    >>> too_wide(X, y, truth, 2.0, 0.3), bool(too_wide(X, y, truth[:1] + [0.0, 1.0, 0.0], 2.0, 0.3))
     ([], True)
     """
     away, own = _residuals(X, answers, vectors, sigma)
     spread = float((own * away**2).sum(axis=1).mean())
-    if spread <= sigma**2 + step**2 / (len(vectors) + 1):
+    if spread <= sigma**2 * (1 + tuning.SPREAD_ERRORS * math.sqrt(2 / answers.size)) + more:
         return []
     return [
         f"the answers spread by {math.sqrt(spread):.3g} around the vectors, but sigma is {sigma:g}: two models may be "
         "read as one, or sigma is larger than given; give models, or use method='frugal'"
     ]
+
+
+def of_two_merged(vectors: Array, step: float) -> float:
+    """Return what more than their noise answers may spread around vectors, if no two models were read as one.
+
+    Two models whose mean is on the grid differ by 2 steps or more in some coefficient: read as their mean, they add a
+    step² or more to the variance of 2 in L + 1 answers. Half of that is too much.
+    """
+    return step**2 / (len(vectors) + 1)
 
 
 def off_steps(worst: float, step: float) -> list[str]:

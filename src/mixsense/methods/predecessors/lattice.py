@@ -16,6 +16,7 @@ from mixsense.methods.predecessors.ending import ended, fewer_models
 from mixsense.methods.predecessors.grid import (
     answers_to_read,
     check_grid,
+    of_two_merged,
     off_grid,
     off_steps,
     offsets,
@@ -195,7 +196,8 @@ class Rows:
             answers = np.concatenate([self.answers[:, 0], self.answers[:, 1]])
             sigma = self.problem.sigma or 1.0
             warnings += off_steps(float(np.abs(offsets(X, answers, vectors, sigma)).max()), self.step)
-            warnings += too_wide(X, answers, vectors, sigma, self.step)
+            warnings += too_wide(X, answers, vectors, sigma, of_two_merged(vectors, self.step))
+            warnings = warnings or self.anchor.doubts(vectors, sigma, self.step)
         else:
             warnings.append(
                 f"{kept} of {self.count} rows were kept, and the vectors explain {int(self._right().sum())} of them: "

@@ -9,11 +9,19 @@ import numpy as np
 from mixsense.arrays import Array, Index
 from mixsense.errors import InvalidInput, ModelError
 from mixsense.methods.predecessors import tuning
-from mixsense.methods.predecessors.anchor import find_anchor
+from mixsense.methods.predecessors.anchor import Anchor, find_anchor
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
 from mixsense.methods.predecessors.found import Found, Whole
-from mixsense.methods.predecessors.grid import answers_to_read, check_grid, off_grid, off_steps, offsets, too_wide
+from mixsense.methods.predecessors.grid import (
+    answers_to_read,
+    check_grid,
+    of_two_merged,
+    off_grid,
+    off_steps,
+    offsets,
+    too_wide,
+)
 from mixsense.methods.predecessors.grid_means import grid_means
 from mixsense.methods.predecessors.peeling import Colour, Measured
 from mixsense.methods.predecessors.rateless import layers_until_explained
@@ -58,15 +66,15 @@ def robust(
             "use method='lattice' or 'frugal'"
         )
     whole = Whole(anchor.query, np.sort(anchor.means.astype(np.float64)) * step, step / 4)
-    found = Found(problem, Signs(problem.n, step, noise, rng), whole, design)
+    found = Found(problem, Signs(problem.n, step, noise, anchor, rng), whole, design)
     return (yield from layers_until_explained(found, bins, rateless, rng))
 
 
 class Signs:
     """The code of a position: P signs, of which one is random, ⌈log₂ n⌉ write the index, and four check it."""
 
-    def __init__(self, n: int, step: float, noise: float, rng: np.random.Generator) -> None:
-        self.n, self.step, self.noise = n, step, noise
+    def __init__(self, n: int, step: float, noise: float, anchor: Anchor, rng: np.random.Generator) -> None:
+        self.n, self.step, self.noise, self.anchor = n, step, noise, anchor
         self.bits = max(1, math.ceil(math.log2(n)))
         first = rng.choice([-1.0, 1.0], n)
         written = 1.0 - 2.0 * (np.arange(n) >> np.arange(self.bits)[:, None] & 1)
@@ -140,7 +148,8 @@ class Signs:
         y = np.concatenate([part.reshape(-1, part.shape[2]) for part in answers])
         sigma = self.noise * self.step
         worst = float(np.abs(offsets(X, y, vectors, sigma)).max())
-        return [*off_steps(worst, self.step), *too_wide(X, y, vectors, sigma, self.step)]
+        wide = too_wide(X, y, vectors, sigma, of_two_merged(vectors, self.step))
+        return [*off_steps(worst, self.step), *wide] or self.anchor.doubts(vectors, sigma, self.step)
 
     def doubts(self) -> list[str]:
         """Say if the answers lie between the multiples of the step."""
