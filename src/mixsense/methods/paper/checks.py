@@ -28,6 +28,54 @@ NOISE_OFF = 0.3
 """Share of σ² by which the noise may be off what it was said to be, beside its standard errors (taste: errors grow with
 σ, 14 % here)."""
 
+FAR = 4.0
+"""Answers this many σ from every mean of their query fit none of them. Derived: of Gaussian noise 6 in 100,000 do."""
+MOST_STRANGERS = 0.002
+"""Share of the answers that may fit no mean. Swept over 0.0015, 0.002 and 0.003 on seeds 500 to 529: noise of t₅ has
+0.0013, of t₃ 0.006; a further vector three σ away that gives a twentieth of the answers has up to 0.01."""
+
+MOST_ONE_SIDED = 4.0
+"""Standard errors by which far answers may be on one side more often than those of equal shares. Taste: the sum of
+squares is skewed."""
+
+
+def strangers(batches: Batches, means: Array, sigma: float) -> list[str]:
+    """Return the warning that too many answers fit none of the means (m, L) of their query, if they do.
+
+    A vector that answers seldom moves no mean by much, but its answers lie far from those of the others now and then.
+    """
+    from scipy.special import pdtrc
+
+    far = sum(
+        int((np.abs(y - mu[:, None]) > FAR * sigma).all(axis=0).sum())
+        for y, mu in zip(batches.answers, means, strict=True)
+    )
+    total = int(batches.sizes.sum())
+    if far == 0 or pdtrc(far - 1, MOST_STRANGERS * total) > FALSE_ALARM:  # Poisson: this many or more
+        return []
+    return [
+        f"{far} of {total} answers are further than {FAR:g} sigma from what the vectors say: there is a vector more, "
+        "which answers seldom, or the noise has heavy tails, or sigma is larger than given; use method='frugal'"
+    ]
+
+
+def one_sided(batches: Batches, means: Array, sigma: float) -> list[str]:
+    """Return the warning that answers which are far from the mean of their query, (m, 1), are all on one side of it.
+
+    Those of two vectors with equal shares are on either side: (above − below)² of a query has the mean f = above +
+    below, and the variance 2 f (f − 1).
+    """
+    away = [(y - mu) / sigma for y, mu in zip(batches.answers, means, strict=True)]
+    above, below = (np.array([int((sign * each > FAR).sum()) for each in away]) for sign in (1, -1))
+    far = above + below
+    excess, variance = float(((above - below) ** 2 - far).sum()), float((2 * far * (far - 1)).sum())
+    if excess <= MOST_ONE_SIDED * np.sqrt(variance):
+        return []
+    return [
+        f"{int(far.sum())} answers are further than {FAR:g} sigma from the mean of their query, most on one side: a "
+        "vector answers seldom, which the mean of all does not stand for; use method='frugal'"
+    ]
+
 
 def doubts(batches: Batches, means: Estimates, orders: Orders, accuracy: Accuracy) -> list[str]:
     """Return what speaks against the vectors, a line each.

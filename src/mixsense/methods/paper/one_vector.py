@@ -11,7 +11,7 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
-from mixsense.methods.paper.checks import level_doubts, too_quiet, unsteady
+from mixsense.methods.paper.checks import level_doubts, one_sided, strangers, too_quiet, unsteady
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, one_vector, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
@@ -124,6 +124,10 @@ def fit_one(
             f"the vectors are about {gap.value:.3g} apart, gamma is {problem.gamma:g}: one vector cannot stand for "
             f"{'both' if accuracy.models == 2 else 'all'} with this precision; use method='paper'"
         )
+    if status == "single":
+        far = strangers if gap.low == 0 else one_sided
+        found = far(batches, u[:, None], accuracy.sigma)
+        status, warnings = "uncertain" if found else status, warnings + found
     if status == "budget" and gap.low > 0:
         warnings.append(
             "the answers that are left do not pay for the next round, and nothing tells the vectors apart yet: each "

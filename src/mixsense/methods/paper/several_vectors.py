@@ -12,7 +12,7 @@ from mixsense.arrays import Array
 from mixsense.errors import InvalidInput
 from mixsense.methods.design import gaussian
 from mixsense.methods.paper.align import Alignment, align_all, choose_pivot
-from mixsense.methods.paper.checks import MOST_STRAIN, doubts, level_doubts, noise_doubts
+from mixsense.methods.paper.checks import MOST_STRAIN, doubts, level_doubts, noise_doubts, strangers
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, Estimates, measure_gap, measure_sigma, test_and_estimate
@@ -175,6 +175,7 @@ def decode_all(
     if not warnings:  # of unequal shares neither says anything
         warnings = level_doubts(X, batches.means(), vectors, accuracy.models * k)
         warnings += noise_doubts(X, batches, vectors, accuracy.sigma)
+        warnings = warnings or strangers(batches, means.mu, accuracy.sigma)
     if problem.gamma is not None and bound > problem.gamma:
         warnings.append(f"the error bound {bound:.3g} is above gamma = {problem.gamma:g}: ask with larger batches")
     return Recovery(

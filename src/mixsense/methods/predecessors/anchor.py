@@ -34,7 +34,9 @@ class Anchor:
         where rows of ±1 do not.
         """
         worst = float(np.abs(offsets(self.tried, self.answers, vectors, sigma)).max())
-        return off_steps(worst, step) or too_wide(self.tried, self.answers, vectors, sigma, tuning.NOISE_OFF * sigma**2)
+        chance = tuning.SPREAD_ERRORS * math.sqrt(2 / self.answers.size)
+        more = sigma**2 * (tuning.NOISE_OFF + chance)
+        return off_steps(worst, step) or too_wide(self.tried, self.answers, vectors, sigma, more)
 
 
 def find_anchor(problem: Problem, step: float, rng: np.random.Generator) -> Method[Anchor]:

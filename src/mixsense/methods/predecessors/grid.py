@@ -137,7 +137,7 @@ def _residuals(X: Any, answers: Array, vectors: Array, sigma: float) -> tuple[Ar
 
 
 def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, more: float) -> list[str]:
-    """Say if the answers spread more around the vectors than the noise does, by `more` than their variance and chance.
+    """Say if the answers spread more around the vectors than the noise does, by `more` in the variance.
 
     The other parameters are as for `offsets`.
 
@@ -146,12 +146,12 @@ def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, more: float) 
     >>> rng = np.random.default_rng(0)
     >>> X, truth = rng.choice([-1.0, 1.0], (40, 3)), np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 2.0]])
     >>> y = (X @ truth.T)[:, rng.integers(2, size=50)] + 2 * rng.standard_normal((40, 50))
-    >>> too_wide(X, y, truth, 2.0, 0.3), bool(too_wide(X, y, truth[:1] + [0.0, 1.0, 0.0], 2.0, 0.3))
+    >>> too_wide(X, y, truth, 2.0, 0.5), bool(too_wide(X, y, truth[:1] + [0.0, 1.0, 0.0], 2.0, 0.5))
     ([], True)
     """
     away, own = _residuals(X, answers, vectors, sigma)
     spread = float((own * away**2).sum(axis=1).mean())
-    if spread <= sigma**2 * (1 + tuning.SPREAD_ERRORS * math.sqrt(2 / answers.size)) + more:
+    if spread <= sigma**2 + more:
         return []
     return [
         f"the answers spread by {math.sqrt(spread):.3g} around the vectors, but sigma is {sigma:g}: two models may be "
