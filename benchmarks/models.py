@@ -6,7 +6,8 @@
 Setting unless said: σ = 1, equal shares, Gaussian coefficients, the mean distance of two models is the gap; σ, the
 shares and the number of models are unknown to the method. Seeds start at `--first`: those below 1000 chose settings.
 Errors are medians of the worst ℓ2 error over the seeds; the exit code is 1 if a row does not keep its limit. With
---store every run is kept in a file as it ends, and the same command goes on where it was.
+--store every run is kept in a file as it ends, and the same command goes on where it was; with --stored beside it
+nothing is run, and the tables have what the file has.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ def tagged(world: World, truth: np.ndarray, N: int, seed: int) -> np.ndarray:
 class Bench:
     """Runs tasks, prints rows, and remembers which limits were broken."""
 
-    def __init__(self, jobs: int, first: int, store: Path | None = None) -> None:
-        self.pool, self.first, self.store = ProcessPoolExecutor(jobs), first, store
+    def __init__(self, jobs: int, first: int, store: Path | None = None, stored_only: bool = False) -> None:
+        self.pool, self.first, self.store, self.stored_only = ProcessPoolExecutor(jobs), first, store, stored_only
         self.lines: list[str] = []
         self.broken: list[str] = []
         if store:
@@ -163,6 +164,8 @@ class Bench:
     def runs(self, world: World, runs: int, tagged: int = 0, **given: Any) -> list[Run]:
         """Run one world, once for each seed."""
         tasks = [Task(world, seed, tagged, given) for seed in self.seeds(runs)]
+        if self.stored_only:
+            return [self.kept[task.name] for task in tasks if task.name in self.kept]
         left = [self.pool.submit(one_run, task) for task in tasks if task.name not in self.kept]
         for done in as_completed(left):
             run = done.result()
@@ -224,8 +227,8 @@ def errors(bench: Bench, seeds: int, runs: int) -> None:
 
 def number(bench: Bench, seeds: int, runs: int) -> None:
     bench.title(
-        f"The number of models, γ = 0.3, no budget, {runs} runs a row",
-        *("models", "where", "shares", "noise", "right", "too many", "found", "status", "answers"),
+        "The number of models, γ = 0.3, no budget",
+        *("models", "where", "shares", "noise", "runs", "right", "too many", "found", "status", "answers"),
     )
     for noise in ("gaussian", "t5"):
         for box in (False, True):
@@ -233,12 +236,14 @@ def number(bench: Bench, seeds: int, runs: int) -> None:
                 for shares in (None, UNEQUAL[models]) if models > 1 else (None,):
                     n, k = (12, 12) if box else (50, 4)
                     found = bench.runs(World(models, n, k, 5.0, shares, box, noise), runs, gamma=0.3)
-                    right = sum(r.models == models for r in found) / runs
-                    many = sum(r.models > models for r in found) / runs
+                    if not found:
+                        continue
+                    right = sum(r.models == models for r in found) / len(found)
+                    many = sum(r.models > models for r in found) / len(found)
                     ok = many <= 0.05 if noise == "t5" else right >= 0.95 and many <= 0.02
                     counts, ends = (Counter(getattr(r, key) for r in found) for key in ("models", "status"))
                     bench.row(
-                        *(models, "box of 12" if box else "n = 50", shares or "equal", noise),
+                        *(models, "box of 12" if box else "n = 50", shares or "equal", noise, len(found)),
                         *(f"{right:.2f}", f"{many:.2f}", _counted(counts), _counted(ends)),
                         f"{median(found, 'queries'):,.0f}",
                         ok=ok,
@@ -254,8 +259,9 @@ def promise(bench: Bench, seeds: int, runs: int) -> None:
 
     gamma, eta = 0.2, 0.05
     bench.title(
-        f"Promise: γ = {gamma}, η = {eta}, σ and shares unknown, {runs} runs a row",
-        *("models", "shares", "n", "k", "gap", "status", "exceed γ", "allowed", "answers", "95 % intervals cover"),
+        f"Promise: γ = {gamma}, η = {eta}, σ and shares unknown",
+        *("models", "shares", "n", "k", "gap", "runs", "status", "exceed γ", "allowed", "answers"),
+        "95 % intervals cover",
     )
     for world in (
         World(3, 100, 5, 5.0),
@@ -266,12 +272,14 @@ def promise(bench: Bench, seeds: int, runs: int) -> None:
         World(3, 12, 12, 5.0, box=True),
     ):
         found = bench.runs(world, runs, gamma=gamma)
+        if not found:
+            continue
         certified = [r for r in found if r.status == "certified"]
         exceed, allowed = sum(r.error > gamma for r in certified), int(binom.ppf(0.99, max(len(certified), 1), eta))
         inside, total = sum(r.inside for r in found), sum(r.true for r in found)
         cover = inside / max(total, 1)
         bench.row(
-            *(world.models, world.shares or "equal", world.n, world.k, f"{world.gap:g}"),
+            *(world.models, world.shares or "equal", world.n, world.k, f"{world.gap:g}", len(found)),
             *(_counted(Counter(r.status for r in found)), exceed, allowed),
             *(f"{median(found, 'queries'):,.0f}", f"{cover:.3f}"),
             ok=exceed <= allowed and 0.92 <= cover <= 0.98,
@@ -348,9 +356,10 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--store", type=Path, help="keep the runs in this file, and do not repeat those that it has")
+    parser.add_argument("--stored", action="store_true", help="run nothing: show what the file of --store has")
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
-    bench = Bench(given.jobs, given.first, given.store)
+    bench = Bench(given.jobs, given.first, given.store, given.stored)
     for section in given.section:
         begun = len(bench.lines)
         SECTIONS[section](bench, given.seeds, given.runs)
