@@ -76,6 +76,13 @@ def test_models_without_noise_are_exact_after_few_answers(L, n, k, most, given):
         assert ms.match_error(r.vectors, vectors) < 1e-8
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_coefficient_that_models_share_does_not_hide_their_difference(seed):
+    pair = np.hstack([ms.random_pair(40, 4, gap=2.0, seed=seed), np.full((2, 1), 1e4)])
+    r = ms.recover(ms.SimulatedOracle(pair, sigma=0.0, seed=seed), 41, gamma=0.1, sigma=0.0, max_queries=300, seed=seed)
+    assert r.status == "certified" and ms.match_error(r.vectors, pair) <= 1e-4
+
+
 def test_no_noise_takes_fewer_answers_than_a_little():
     for seed in range(2):
         pair = ms.random_pair(40, 3, 5.0, seed=seed)

@@ -55,11 +55,11 @@ LEAST_SPREAD_OF_FEW = 0.5
 
 # Answers without noise.
 
-STEPS = (1e-4, 1e-5)
+STEPS = (1e-4, 1e-6)
 """Lengths of the steps around a point, in units of a query: the second is tried if the first tells no linear models.
-Derived: doubles leave 10⁻¹² and 10⁻¹¹ of the differences; two models whose answers at the point are nearer to each
+Derived: doubles leave 10⁻¹² and 10⁻¹⁰ of the differences; two models whose answers at the point are nearer to each
 other than five steps are taken for one, which has a probability of about 10⁻³ for vectors as far apart as they are
-long, and ten times less with the second."""
+long, and a hundred times less with the second."""
 LONGEST_STEP = 10.0
 """Queries within this many steps of the point are steps. Derived: a normal entry is never beyond it."""
 FROM_THE_EDGE = 0.99
