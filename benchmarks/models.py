@@ -109,6 +109,11 @@ class Run:
     seconds: float = 0.0
     """Of the processor."""
 
+    @property
+    def name(self) -> tuple[str, str, int]:
+        """What was run, and the seed: a task's."""
+        return self.world, self.what, self.seed
+
 
 def one_run(task: Task) -> Run:
     """Run the method, or the one that has tags, on one world."""
@@ -135,7 +140,7 @@ def one_run(task: Task) -> Run:
         low, high = np.moveaxis(r.interval[list(best_order(r.vectors, true))], 2, 0)
         there = true != 0
         inside, total = int(((low <= true) & (true <= high))[there].sum()), int(there.sum())
-    return Run(*task.name, float(f"{error:.4g}"), r.status, r.queries, len(vectors), inside, total, seconds)
+    return Run(*task.name, error, r.status, r.queries, len(vectors), inside, total, seconds)
 
 
 def tagged(world: World, truth: np.ndarray, N: int, seed: int) -> np.ndarray:
@@ -157,19 +162,19 @@ class Bench:
         self.pool, self.first, self.store, self.stored_only = ProcessPoolExecutor(jobs), first, store, stored_only
         self.lines: list[str] = []
         self.broken: list[str] = []
-        if store:
+        if store and not stored_only:
             drop_torn_line(store)
-        self.kept = {(run.world, run.what, run.seed): run for run in (stored(store, Run) if store else [])}
+        self.kept = {run.name: run for run in (stored(store, Run) if store else [])}
 
     def runs(self, world: World, runs: int, tagged: int = 0, **given: Any) -> list[Run]:
-        """Run one world, once for each seed."""
+        """Run one world, once for each seed; of those that are stored alone, none may be there."""
         tasks = [Task(world, seed, tagged, given) for seed in self.seeds(runs)]
         if self.stored_only:
             return [self.kept[task.name] for task in tasks if task.name in self.kept]
         left = [self.pool.submit(one_run, task) for task in tasks if task.name not in self.kept]
         for done in as_completed(left):
             run = done.result()
-            self.kept[run.world, run.what, run.seed] = run
+            self.kept[run.name] = run
             if self.store:
                 keep(self.store, run)
         return [self.kept[task.name] for task in tasks]
@@ -214,8 +219,10 @@ def errors(bench: Bench, seeds: int, runs: int) -> None:
         (World(3, 12, 12, 5.0, box=True), 1500, {}, 1.1, 2.0),
     ]
     for world, N, given, limit, most in rows:
-        ours = bench.runs(world, seeds, gamma=None, max_queries=N, **given)
-        target = median(bench.runs(world, seeds, tagged=N))
+        ours, others = bench.runs(world, seeds, gamma=None, max_queries=N, **given), bench.runs(world, seeds, tagged=N)
+        if not ours or not others:
+            continue
+        target = median(others)
         ratio, worst = median(ours) / target, max(r.error for r in ours) / target
         where = f"{world.n}{', in a box' if world.box else ''}"
         cells = [world.models, world.shares or "equal", where, world.k, f"{world.gap:g}", f"{N:,}"]
@@ -295,6 +302,8 @@ def two(bench: Bench, seeds: int, runs: int) -> None:
     for n, k, gap in ((100, 5, 20.0), (100, 5, 5.0), (100, 5, 2.0), (100, 5, 1.0), (20, 3, 5.0), (300, 8, 5.0)):
         known = bench.runs(World(2, n, k, gap), runs, gamma=0.2, **told)
         free = bench.runs(World(2, n, k, gap), runs, gamma=0.2)
+        if not known or not free:
+            continue
         ratio = median(free, "queries") / median(known, "queries")
         exceed = sum(r.status == "certified" and r.error > 0.2 for r in free)
         cells = [f"{median(each, 'queries'):,.0f}" for each in (known, free)]
@@ -306,6 +315,8 @@ def two(bench: Bench, seeds: int, runs: int) -> None:
     for gap, N in ((20.0, 600), (5.0, 1000), (2.0, 1000), (2.0, 2000), (1.0, 2000), (1.0, 5000)):
         known = bench.runs(World(2, 100, 5, gap), runs, gamma=None, max_queries=N, sigma=1.0, **told)
         free = bench.runs(World(2, 100, 5, gap), runs, gamma=None, max_queries=N, sigma=1.0)
+        if not known or not free:
+            continue
         ratio = median(free) / median(known)
         bench.row(
             f"{gap:g}",
@@ -325,6 +336,8 @@ def crowd(bench: Bench, seeds: int, runs: int) -> None:
     )
     for shares in ((0.8, 0.2), (0.9, 0.1)):
         found = bench.runs(World(2, 8, 4, 40.0, shares, box=True, sigma=8.0), 40, gamma=5.0)
+        if not found:
+            continue
         wrong = sum(r.status in ("certified", "single") and r.error > 5 for r in found)
         ends, numbers = (_counted(Counter(getattr(r, key) for r in found)) for key in ("status", "models"))
         bench.row(shares, ends, numbers, wrong, f"{median(found, 'queries'):,.0f}", ok=wrong == 0)
@@ -334,7 +347,10 @@ def seconds(bench: Bench, seeds: int, runs: int) -> None:
     bench.title(
         "Time, CPU seconds of a run with n = 100, k = 5, gap 5, N = 2,000", "two models", "three", "ratio", "limit"
     )
-    each = [median(bench.runs(World(L, 100, 5, 5.0), seeds, gamma=None, max_queries=2000), "seconds") for L in (2, 3)]
+    found = [bench.runs(World(L, 100, 5, 5.0), seeds, gamma=None, max_queries=2000) for L in (2, 3)]
+    if not all(found):
+        return
+    each = [median(runs, "seconds") for runs in found]
     bench.row(*(f"{t:.2f}" for t in each), f"{each[1] / each[0]:.2f}", "2.50", ok=each[1] <= 2.5 * each[0])
 
 
@@ -359,6 +375,8 @@ def main() -> int:
     parser.add_argument("--stored", action="store_true", help="run nothing: show what the file of --store has")
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
+    if given.stored and not given.store:
+        parser.error("--stored shows what a file has: give --store FILE")
     bench = Bench(given.jobs, given.first, given.store, given.stored)
     for section in given.section:
         begun = len(bench.lines)

@@ -209,7 +209,7 @@ def test_few_answers_say_how_seldom_a_further_model_may_answer():
         # Of η = 5 %: (1 − share)^N = η, with the N answers to queries that are not 0.
         asked = sum(bool(np.any(x)) for x, _ in heard)
         share = 100 * (1 - 0.05 ** (1 / asked))
-        told = f"less than {share:.2g} % of the answers may not have been heard"
+        told = f"a share below {share:.2g} % may have been missed"
         assert (told in r.summary()) == (models == "auto")
 
 
@@ -306,4 +306,4 @@ def test_with_noise_twenty_answers_tell_a_further_model():
     r = ms.recover(listening, 6, gamma=0.3, seed=2)
     assert r.status == "certified"
     share = f"{100 * 20 / sum(telling):.2g} %"
-    assert f"less than {share} of the answers may not have been heard, or was taken for noise" in r.summary()
+    assert f"a share below {share} may have been missed, or taken for noise" in r.summary()

@@ -69,7 +69,7 @@ def test_a_precision_of_0_is_taken_everywhere_without_noise(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["sigma", "gamma"])
-@pytest.mark.parametrize("size", [1e-300, 1e300])
-def test_sizes_that_no_number_can_follow_are_one_line(name, size):
-    with pytest.raises(ms.InvalidInput, match=rf"{name} is 1e[-+]300; it must be at (least 1e-15|most 1e\+15)"):
+@pytest.mark.parametrize(("size", "needed"), [(1e-300, "at least 1e-15"), (1e300, r"at most 1e\+15")])
+def test_sizes_that_no_number_can_follow_are_one_line(name, size, needed):
+    with pytest.raises(ms.InvalidInput, match=rf"{name} is 1e[-+]300; it must be {needed}"):
         ms.Problem(5, **{name: size})

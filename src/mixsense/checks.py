@@ -20,6 +20,8 @@ from mixsense.errors import InvalidInput
 LARGEST_SIZE = 1e15
 """Answers, noise and precision are at most this, and those that must not be 0 at least 1 over this. Derived: starts are
 searched with squares in single precision, which ends at 1e±38, and no unit in use is as far from its numbers."""
+MOST_SIGMAS = 1e15
+"""Answers are at most this many times the noise that is given. Derived: floats have no more digits."""
 
 
 def as_int(name: str, value: Any, low: int, hint: str, most: int | None = None) -> int:

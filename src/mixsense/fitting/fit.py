@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import LARGEST_SIZE, as_float, generator, shown
+from mixsense.checks import MOST_SIGMAS, as_float, generator, shown
 from mixsense.errors import InvalidInput
 from mixsense.features.units import as_intercept
 from mixsense.fitting.columns import columns_of, unit_of
@@ -64,7 +64,7 @@ def _fitted(
     offset = _level(table) if intercept and scale is None else 0.0
     columns = replace(columns, unit=1.0 if scale is not None else unit_of(table.y - offset, table.counts, abs(offset)))
     answers = (table.y - offset) / columns.unit
-    if sigma is not None and not 1 / LARGEST_SIZE <= sigma / columns.unit <= LARGEST_SIZE:
+    if sigma is not None and not 1 / MOST_SIGMAS <= sigma / columns.unit <= MOST_SIGMAS:
         raise InvalidInput(
             f"sigma is {sigma:g}, and the answers are of the size of {columns.unit:g}: give both in the same unit",
             sigma=sigma,

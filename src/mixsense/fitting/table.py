@@ -105,11 +105,11 @@ def _called(names: tuple[str, ...] | None, j: int) -> int | str:
 def _check_size(name: str, values: Array) -> None:
     """Refuse numbers whose fourth powers are beyond what floats hold."""
     largest = float(np.abs(values).max())
-    if largest > tuning.LARGEST_SIZE or 0 < largest < 1 / tuning.LARGEST_SIZE:
+    if largest > tuning.LARGEST_IN_COLUMN or 0 < largest < 1 / tuning.LARGEST_IN_COLUMN:
         where = int(np.abs(values).argmax())
         raise InvalidInput(
-            f"{name} has {values[where]:g}, and its largest number must be between {1 / tuning.LARGEST_SIZE:g} and "
-            f"{tuning.LARGEST_SIZE:g} or 0: give it in other units, or leave out what is wrong"
+            f"{name} has {values[where]:g}, and its largest number must be between {1 / tuning.LARGEST_IN_COLUMN:g} "
+            f"and {tuning.LARGEST_IN_COLUMN:g} or 0: give it in other units, or leave out what is wrong"
         )
 
 

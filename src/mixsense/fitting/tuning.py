@@ -78,7 +78,7 @@ MOST_LISTED = 10
 """A message lists at most this many columns. Taste: one line."""
 LONGEST_CELL = 30
 """Letters of a cell, or of a name, in a message. Taste: one line."""
-LARGEST_SIZE = 1e40
+LARGEST_IN_COLUMN = 1e40
 """The largest number of a column is at most this, and at least 1 over this. Derived: fourth powers, summed, are
 computed with, and floats end at 1e±308. Columns are brought to one unit before they are fitted."""
 MOST_CELLS = 50_000_000

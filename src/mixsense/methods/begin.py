@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.checks import generator
+from mixsense.checks import MOST_SIGMAS, generator
 from mixsense.decode import basis_pursuit
 from mixsense.errors import InvalidInput
 from mixsense.features.units import GAUSSIAN_EDGE, SUM_EDGE, Units
@@ -48,6 +48,8 @@ def begin(problem: Problem) -> Method[Recovery]:
     _check_options(entry, problem)
     rng, units = generator(problem.seed), problem.units
     method = _started(entry, problem, rng) if units is None else _boxed(entry, problem, units, rng)
+    if entry.built_in and problem.sigma:
+        method = _audible(method, problem.sigma)
     if entry.built_in and problem.models == AUTO:
         method = _heard(method, problem)
     if entry.built_in and problem.names is None and "decoder" not in problem.options:
@@ -126,13 +128,9 @@ def _started(entry: Entry, problem: Problem, rng: np.random.Generator, **box: An
     return _checked(method, entry, problem)
 
 
-MOST_DIGITS = 1e15
-"""Answers are at most this many times the noise that is given. Derived: floats have no more digits."""
-
-
 def _checked(method: Method[Recovery], entry: Entry, problem: Problem) -> Method[Recovery]:
     """Pass on what a method yields, is told and returns, after a check that it is what it may be."""
-    name, n, sigma = entry.name, problem.n, problem.sigma
+    name, n = entry.name, problem.n
 
     def sent(current: Any) -> Round:
         if not isinstance(current, Round):
@@ -143,19 +141,7 @@ def _checked(method: Method[Recovery], entry: Entry, problem: Problem) -> Method
             )
         return current
 
-    def told(asked: Asked) -> Asked:
-        largest = 0.0 if is_exact(asked.answers) else float(np.abs(asked.answers).max(initial=0.0))
-        if sigma and largest > MOST_DIGITS * sigma:
-            raise InvalidInput(
-                f"an answer is {largest:g}, and sigma {sigma:g}: numbers have no digits for such a noise; give sigma "
-                "in the unit of the answers, or 0 if there is none",
-                sigma=sigma,
-            )
-        return asked
-
-    return rewritten(
-        method, lambda r: _recovery(r, name, n), sent, told if entry.built_in else None, estimates=not entry.built_in
-    )
+    return rewritten(method, lambda r: _recovery(r, name, n), sent, estimates=not entry.built_in)
 
 
 def _recovery(found: Any, name: str, n: int) -> Recovery:
@@ -166,9 +152,25 @@ def _recovery(found: Any, name: str, n: int) -> Recovery:
     return found
 
 
+def _audible(method: Method[Recovery], sigma: float) -> Method[Recovery]:
+    """Refuse answers, as the oracle gives them, whose digits end before a noise of σ begins."""
+
+    def told(asked: Asked) -> Asked:
+        largest = 0.0 if is_exact(asked.answers) else float(np.abs(asked.answers).max(initial=0.0))
+        if largest > MOST_SIGMAS * sigma:
+            raise InvalidInput(
+                f"an answer is {largest:g}, and sigma {sigma:g}: numbers have no digits for such a noise; give sigma "
+                "in the unit of the answers, or 0 if there is none",
+                sigma=sigma,
+            )
+        return asked
+
+    return rewritten(method, lambda r: r, told=told, estimates=False)
+
+
 TELLING = 20
 """Answers that tell a further model, three σ or more from the others, from noise. Measured in boxes of 4 features and
-in 6 without one: of a model with a twentieth of 180 to 250 answers 7 of 18 runs knew nothing, with a tenth 1 of 18."""
+in 6 without one: of a model with a twentieth of 180 to 250 answers 7 of 18 runs said nothing, with a tenth 1 of 18."""
 
 
 def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
@@ -188,11 +190,11 @@ def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
     def noted(found: Recovery) -> Recovery:
         share, how = 1 - problem.eta ** (1 / max(callers, 1)), ""
         if np.any(found.sigma):
-            share, how = max(share, TELLING / max(callers, 1)), ", or was taken for noise"
+            share, how = max(share, TELLING / max(callers, 1)), ", or taken for noise"
         if found.status not in PROMISES or share <= LEAST_SHARE:
             return found
         percent = f"{100 * min(share, 1.0):.2g} %"
-        note = f"a further model that gives less than {percent} of the answers may not have been heard{how}"
+        note = f"a further model with a share below {percent} may have been missed{how}: so few answers do not tell"
         return replace(found, diagnostics=found.diagnostics | {"notes": [*found.diagnostics.get("notes", []), note]})
 
     return rewritten(method, noted, told=counted, estimates=False)

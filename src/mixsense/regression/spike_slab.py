@@ -139,7 +139,7 @@ def joint(
     odds = np.array(prior.log_odds) + 0.5 * np.log(v / sizes)
     if sure is not None and sure.any():
         given = sure[renewed]
-        v[given], odds[given] = 1 / np.maximum(information[given, None], 1e-300), 100.0  # beyond all doubt
+        v[given], odds[given] = 1 / information[given, None], 100.0  # beyond all doubt
     slabs = [list(zip(*pair, strict=True)) for pair in zip(v.tolist(), odds.tolist(), strict=True)]
     safe = (tuning.LARGEST_NATS - odds.max(axis=1)) / v.max(axis=1)
     places = list(zip(renewed.tolist(), information.tolist(), safe.tolist(), slabs, G[renewed], strict=True))

@@ -14,7 +14,7 @@ from mixsense.rounds.round import Asked, Oracle, block_groups, knows_groups
 from mixsense.rounds.vectors import for_oracle, is_exact
 
 LARGEST_ANSWER = LARGEST_SIZE
-"""Larger numbers are none that can be computed with."""
+"""Answers are sizes like any other: `LARGEST_SIZE` says why there is a largest."""
 TOO_MANY_AT_AN_END = 0.05
 """A larger share of answers at one end of their range is worth a warning: what lies beyond is cut off. Taste."""
 

@@ -27,13 +27,12 @@ that are taken for noise have about T)."""
 NOISE_OFF = 0.3
 """Share of σ² by which the noise may be off what it was said to be, beside its standard errors (taste: errors grow with
 σ, 14 % here)."""
-
 FAR = 4.0
 """Answers this many σ from every mean of their query fit none of them. Derived: of Gaussian noise 6 in 100,000 do."""
 MOST_STRANGERS = 0.002
-"""Share of the answers that may fit no mean. Swept over 0.0015, 0.002 and 0.003 on seeds 500 to 529: noise of t₅ has
-0.0013, of t₃ 0.006; a further vector three σ away that gives a twentieth of the answers has up to 0.01."""
-
+"""Share of the answers that may fit no mean. Swept over 0.0015, 0.002 and 0.003 on seeds 500 to 529: a further
+vector three σ away that gives a twentieth of the answers has up to 0.01. Noise of t₅ has 0.0036, of t₃ 0.006: either is
+doubted as well, where there are enough answers."""
 MOST_ONE_SIDED = 4.0
 """Standard errors by which far answers may be on one side more often than those of equal shares. Taste: the sum of
 squares is skewed."""
@@ -54,13 +53,13 @@ def strangers(batches: Batches, means: Array, sigma: float) -> list[str]:
     if far == 0 or pdtrc(far - 1, MOST_STRANGERS * total) > FALSE_ALARM:  # Poisson: this many or more
         return []
     return [
-        f"{far} of {total} answers are further than {FAR:g} sigma from what the vectors say: there is a vector more, "
-        "which answers seldom, or the noise has heavy tails, or sigma is larger than given; use method='frugal'"
+        f"{far} of {total} answers are further than {FAR:g} sigma from every mean of their query: there is a vector "
+        "more, which answers seldom, or the noise has heavy tails, or sigma is larger than given; use method='frugal'"
     ]
 
 
 def one_sided(batches: Batches, means: Array, sigma: float) -> list[str]:
-    """Return the warning that answers which are far from the mean of their query, (m, 1), are all on one side of it.
+    """Return the warning that answers which are far from the mean of their query, (m, 1), are mostly on one side of it.
 
     Those of two vectors with equal shares are on either side: (above − below)² of a query has the mean f = above +
     below, and the variance 2 f (f − 1).

@@ -124,7 +124,7 @@ def fit_one(
             f"the vectors are about {gap.value:.3g} apart, gamma is {problem.gamma:g}: one vector cannot stand for "
             f"{'both' if accuracy.models == 2 else 'all'} with this precision; use method='paper'"
         )
-    if status == "single":
+    if status == "single" and (gap.low == 0 or accuracy.models == 2):  # three need not lie on either side of their mean
         far = strangers if gap.low == 0 else one_sided
         found = far(batches, u[:, None], accuracy.sigma)
         status, warnings = "uncertain" if found else status, warnings + found

@@ -9,9 +9,10 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.errors import ModelError
+from mixsense.methods.paper.checks import NOISE_OFF
 from mixsense.methods.paper.exact_values import answers_to_see_all
 from mixsense.methods.predecessors import tuning
-from mixsense.methods.predecessors.grid import off_steps, offsets, too_wide
+from mixsense.methods.predecessors.grid import misfits
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.rounds import Method, Round
 
@@ -30,13 +31,12 @@ class Anchor:
     def doubts(self, vectors: Array, sigma: float, step: float) -> list[str]:
         """Say if the answers to the anchors, tight clusters or not, are not those of the vectors.
 
-        Entries of up to 20 show a coefficient that is off by a tenth of a step, and a second model that answers seldom,
-        where rows of ±1 do not.
+        Entries of up to `ANCHOR_SIZE` show a coefficient that is off by a tenth of a step, and a second model that
+        answers seldom, where rows of ±1 do not.
         """
-        worst = float(np.abs(offsets(self.tried, self.answers, vectors, sigma)).max())
         chance = tuning.SPREAD_ERRORS * math.sqrt(2 / self.answers.size)
-        more = sigma**2 * (tuning.NOISE_OFF + chance)
-        return off_steps(worst, step) or too_wide(self.tried, self.answers, vectors, sigma, more)
+        more = sigma**2 * (NOISE_OFF + chance)
+        return misfits(self.tried, self.answers, vectors, sigma, step, more)
 
 
 def find_anchor(problem: Problem, step: float, rng: np.random.Generator) -> Method[Anchor]:

@@ -94,6 +94,25 @@ def off_grid(misfits: Array, freedom: int, step: float) -> list[str]:
     ]
 
 
+def misfits(X: Any, answers: Array, vectors: Array, sigma: float, step: float, more: float | None = None) -> list[str]:
+    """Say if a coefficient is off the grid, or if the answers spread too far around the vectors.
+
+    Parameters
+    ----------
+    X, answers, vectors, sigma
+        As for `offsets`.
+    step : float
+        The grid's.
+    more : float, optional
+        What more than the noise the variance may be. By default half of what two models add that were read as one:
+        their mean is on the grid, so that they differ by 2 steps or more in some coefficient, and add a step² or more
+        to the variance of 2 in L + 1 answers.
+    """
+    more = step**2 / (len(vectors) + 1) if more is None else more
+    worst = float(np.abs(offsets(X, answers, vectors, sigma)).max())
+    return off_steps(worst, step) + too_wide(X, answers, vectors, sigma, more)
+
+
 def offsets(X: Any, answers: Array, vectors: Array, sigma: float) -> Array:
     """Return by how many standard errors each coefficient seems to be off: scores over their own spread, (L, n).
 
@@ -157,15 +176,6 @@ def too_wide(X: Any, answers: Array, vectors: Array, sigma: float, more: float) 
         f"the answers spread by {math.sqrt(spread):.3g} around the vectors, but sigma is {sigma:g}: two models may be "
         "read as one, or sigma is larger than given; give models, or use method='frugal'"
     ]
-
-
-def of_two_merged(vectors: Array, step: float) -> float:
-    """Return what more than their noise answers may spread around vectors, if no two models were read as one.
-
-    Two models whose mean is on the grid differ by 2 steps or more in some coefficient: read as their mean, they add a
-    step² or more to the variance of 2 in L + 1 answers. Half of that is too much.
-    """
-    return step**2 / (len(vectors) + 1)
 
 
 def off_steps(worst: float, step: float) -> list[str]:

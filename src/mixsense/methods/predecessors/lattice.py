@@ -13,16 +13,7 @@ from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.predecessors import tuning
 from mixsense.methods.predecessors.anchor import Anchor, find_anchor
 from mixsense.methods.predecessors.ending import ended, fewer_models
-from mixsense.methods.predecessors.grid import (
-    answers_to_read,
-    check_grid,
-    of_two_merged,
-    off_grid,
-    off_steps,
-    offsets,
-    rows_to_begin,
-    too_wide,
-)
+from mixsense.methods.predecessors.grid import answers_to_read, check_grid, misfits, off_grid, rows_to_begin
 from mixsense.methods.predecessors.grid_means import grid_means, pairings
 from mixsense.methods.verification.verify import verified
 from mixsense.problem import Problem
@@ -195,8 +186,7 @@ class Rows:
             X = np.concatenate([self.V, self.V + self.anchor.query])
             answers = np.concatenate([self.answers[:, 0], self.answers[:, 1]])
             sigma = self.problem.sigma or 1.0
-            warnings += off_steps(float(np.abs(offsets(X, answers, vectors, sigma)).max()), self.step)
-            warnings += too_wide(X, answers, vectors, sigma, of_two_merged(vectors, self.step))
+            warnings += misfits(X, answers, vectors, sigma, self.step)
             warnings = warnings or self.anchor.doubts(vectors, sigma, self.step)
         else:
             warnings.append(

@@ -13,15 +13,7 @@ from mixsense.methods.predecessors.anchor import Anchor, find_anchor
 from mixsense.methods.predecessors.bins import Layers
 from mixsense.methods.predecessors.density import Design
 from mixsense.methods.predecessors.found import Found, Whole
-from mixsense.methods.predecessors.grid import (
-    answers_to_read,
-    check_grid,
-    of_two_merged,
-    off_grid,
-    off_steps,
-    offsets,
-    too_wide,
-)
+from mixsense.methods.predecessors.grid import answers_to_read, check_grid, misfits, off_grid
 from mixsense.methods.predecessors.grid_means import grid_means
 from mixsense.methods.predecessors.peeling import Colour, Measured
 from mixsense.methods.predecessors.rateless import layers_until_explained
@@ -147,9 +139,7 @@ class Signs:
         X = vstack([layers.rows(layer, self.signatures) for layer in range(len(layers))], format="csr")
         y = np.concatenate([part.reshape(-1, part.shape[2]) for part in answers])
         sigma = self.noise * self.step
-        worst = float(np.abs(offsets(X, y, vectors, sigma)).max())
-        wide = too_wide(X, y, vectors, sigma, of_two_merged(vectors, self.step))
-        return [*off_steps(worst, self.step), *wide] or self.anchor.doubts(vectors, sigma, self.step)
+        return misfits(X, y, vectors, sigma, self.step) or self.anchor.doubts(vectors, sigma, self.step)
 
     def doubts(self) -> list[str]:
         """Say if the answers lie between the multiples of the step."""

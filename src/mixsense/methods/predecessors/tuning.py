@@ -137,10 +137,6 @@ APART = 8.0
 """Answers further apart than this many σ are of different models. Derived: no gap of a Gaussian sample is."""
 TIGHT = 1.6
 """A cluster with a larger spread, in σ, is of more than one model. Derived: of 8 answers in 10,000 clusters one is."""
-NOISE_OFF = 0.3
-"""Share of σ² by which answers to the anchors may spread more than the noise does, beside chance. Taste: σ is 14 % off
-then; two models one step apart, of which one gives a twentieth of the answers, add three times as much at σ = 2
-steps."""
 SPREAD_ERRORS = 6.0
 """Standard errors of a variance that are chance. Derived: one in 10⁹, and one in 10⁴ where tails are heavier."""
 ROWS_PER_K = 2.0
