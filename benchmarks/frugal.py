@@ -194,7 +194,8 @@ def special(bench: Bench, seeds: range, runs: int) -> None:
 def paper(bench: Bench, seeds: range, runs: int) -> None:
     """How many answers give the paper's error, on seeds that chose nothing: with its energy, and with its SNR too."""
     bench.title(
-        "Answers for the error that the paper's method has with 150 queries and batches of 100, seeds from 1,000 on",
+        "Answers for the error that the paper's method has with 150 queries (448 with their sums and differences), "
+        "100 answers each, seeds from 1,000 on",
         *("gap", "paper, answers", "paper, error", "held equal", "frugal, answers", "frugal, error", "limit", ""),
     )
     fresh = [1000 + seed for seed in seeds]

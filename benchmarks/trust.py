@@ -25,6 +25,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np  # noqa: E402
+from scipy.stats import beta, binom  # noqa: E402
 
 import worlds_inside  # noqa: E402, F401  # registers its worlds
 import worlds_people  # noqa: E402, F401
@@ -32,6 +33,7 @@ from pages import put_table  # noqa: E402
 from stored_runs import drop_torn_line, keep, stored  # noqa: E402
 from worlds import WORLDS, Setting, World  # noqa: E402
 
+SECTIONS = ("inside", "outside")
 COLUMNS = ("world", "n", "certified", "wrong", "uncertain with the right reason", "answers, median", "intervals cover")
 
 
@@ -130,11 +132,64 @@ def table(found: Iterable[Run], section: str) -> str:
     return "\n".join(lines)
 
 
+def most(wrong: int, runs: int) -> float:
+    """Return the largest share of wrong runs that does not contradict these, at the level of 1 % (Clopper, Pearson)."""
+    return float(beta.ppf(0.99, wrong + 1, runs - wrong)) if runs > wrong else 1.0
+
+
+def summary(found: Iterable[Run]) -> str:
+    """Return what all runs of both sections say together, and which rows say something else."""
+    columns = {section: _summed([r for r in found if WORLDS[r.world].section == section]) for section in SECTIONS}
+    lines = [f"| | {' | '.join(SECTIONS)} |", "|---|---|---|"]
+    lines += [f"| {name} | {' | '.join(column[name] for column in columns.values())} |" for name in columns["inside"]]
+    return "\n".join(lines)
+
+
+def _summed(found: list[Run]) -> dict[str, str]:
+    rows = defaultdict(list)
+    for run in found:
+        rows[run.row].append(run)
+    many = [len(runs) for runs in rows.values()]
+    promised = [run for run in found if run.promised]
+    wrong, uncertain = sum(run.wrong for run in found), [run for run in found if run.status == "uncertain"]
+    outside = [run for run in found if WORLDS[run.world].reasons]
+    alarms = sum(bool(run.failed) for run in uncertain if not WORLDS[run.world].reasons)
+    too_many = [row for row, runs in rows.items() if _too_many(runs)]
+    few = [row for row, runs in rows.items() if WORLDS[row[0]].reasons and sum(r.right for r in runs) < 0.8 * len(runs)]
+    of_box = {"in a box": [r for r in found if "no box" not in r.n], "without": [r for r in found if "no box" in r.n]}
+    covered = [f"{_cover(runs)} {where}" for where, runs in of_box.items() if any(run.true for run in runs)]
+    return {
+        "rows, and runs of each": f"{len(rows)}, {min(many)} to {max(many)}",
+        "runs, certified or single": f"{len(found):,}, {len(promised):,}",
+        "of these wrong, and at most": f"{wrong}, {most(wrong, len(promised)):.1%}",
+        "rows with more of them than 5 % allow": _named(too_many),
+        "uncertain by a check though nothing is wrong": f"{alarms} of {len(found) - len(outside):,}",
+        "uncertain with the right reason": f"{sum(r.right for r in outside):,} of {len(outside):,}" if outside else "–",
+        "rows in which fewer than 80 % say it": _named(few) if outside else "–",
+        "95 % intervals cover": ", ".join(covered) or "–",
+    }
+
+
+def _too_many(runs: list[Run]) -> bool:
+    """Say whether so many wrong ones have a probability below 1 % if 5 % are wrong."""
+    promised = sum(run.promised for run in runs)
+    return bool(binom.sf(sum(run.wrong for run in runs) - 1, promised, 0.05) < 0.01) if promised else False
+
+
+def _cover(found: list[Run]) -> str:
+    inside, true = sum(run.inside for run in found), sum(run.true for run in found)
+    return f"{inside / true:.1%} of {true:,}"
+
+
+def _named(rows: list[tuple[str, str]]) -> str:
+    return "; ".join(f"{world} (n = {n})" for world, n in rows) or "none"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20, help="runs of each row")
     parser.add_argument("--rows", default="", help="parts of the names of worlds, separated by commas")
-    parser.add_argument("--section", choices=("inside", "outside"))
+    parser.add_argument("--section", choices=SECTIONS)
     parser.add_argument("--n", type=int, nargs="*", help="numbers of features")
     parser.add_argument("--seeds", type=int, default=20_000, help="the first seed")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
@@ -173,10 +228,12 @@ def main() -> int:
                 keep(args.store, run)
             if run.wrong or args.verbose or done % 100 == 0:
                 print(f"{done} of {len(tasks)}", run, file=sys.stderr, flush=True)
-    for section in ("inside", "outside"):
-        text = table(found.values(), section)
+    tables = {section: table(found.values(), section) for section in SECTIONS if args.section in (None, section)}
+    if args.section is None:
+        tables["counted"] = summary(found.values())
+    for section, text in tables.items():
         print(text)
-        if args.markdown and args.section in (None, section):
+        if args.markdown:
             put_table(args.markdown, section, text)
     return 0
 

@@ -75,6 +75,21 @@ def test_a_missing_intercept_is_told():
     assert any("give intercept=True" in text for text in r.diagnostics["warnings"])
 
 
+def test_a_missing_intercept_is_told_where_a_column_is_far_from_zero():
+    # The column takes the constants up: the residuals are 0 on average, and its coefficient is wrong.
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(50, 10, 400), rng.standard_normal((400, 3))])
+    model = rng.integers(0, 2, 400)
+    slopes, constants = np.array([[0.0, 1.0, 0.0, 2.0], [0.1, 0.0, -1.0, 0.0]]), np.array([-1.0, 2.0])
+    y = (X * slopes[model]).sum(axis=1) + constants[model] + 0.3 * rng.standard_normal(400)
+    without, with_it = ms.fit(X, y, seed=0), ms.fit(X, y, intercept=True, seed=0)
+    assert without.status == "uncertain"
+    assert any("give intercept=True" in text for text in without.diagnostics["warnings"])
+    assert not with_it.diagnostics["warnings"]
+    no_constant = (X * slopes[model]).sum(axis=1) + 0.3 * rng.standard_normal(400)
+    assert not ms.fit(X, no_constant, seed=0).diagnostics["warnings"]
+
+
 def test_one_model_is_single():
     X, y, _ = mixed(300, shares=(1.0, 0.0))
     r = ms.fit(X, y)

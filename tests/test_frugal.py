@@ -213,6 +213,15 @@ def test_few_answers_say_how_seldom_a_further_model_may_answer():
         assert (told in r.summary()) == (models == "auto")
 
 
+def test_too_few_answers_have_no_intervals():
+    pair = ms.random_pair(60, 3, gap=5.0, seed=3)
+    few, many = (ms.recover(simulated(pair, 3), 60, max_queries=N, seed=3) for N in (40, 400))
+    assert np.isinf(few.interval).all()
+    assert "40 answers are few:" in few.summary()
+    assert np.isfinite(many.interval).all()
+    assert "answers are few" not in many.summary()
+
+
 def test_gamma_or_a_budget_is_needed():
     with pytest.raises(ms.InvalidInput, match="give the precision, or the number of answers"):
         ms.recover(simulated(np.ones((2, 3)), 1), 3, gamma=None)

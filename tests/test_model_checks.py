@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -408,6 +410,49 @@ def test_a_scale_is_tried_on_rounded_and_cut_answers():
 
     X, y = answers(1, rate)
     assert tried(Data(X, y)) == {"option": "scale=ms.Rating(-2, 2, 0.5)", "failed": []}
+
+
+def test_a_yes_or_no_is_no_number():
+    rng = np.random.default_rng(8)
+    X = np.column_stack([np.ones(200), rng.choice([-1.0, 1.0], (200, 3))])
+    y = (X @ [0.2, 1.0, -0.7, 0.4] > 0) * 1.0
+    found = fit(X, y, np.array([[0.5, 0.3, -0.2, 0.1]]), 0.3, np.ones(1), 0.9, 0.9, free_sigma=True)
+    assert "rounding" in [check.name for check in failed(check_values(Data(X, y), found))]
+    # Two constants that answer exactly are two numbers, and no rounding.
+    two = fit(X, y, np.array([[0.0, 0, 0, 0], [1.0, 0, 0, 0]]), 1e-9, np.full(2, 0.5), 0.1, 0.1, least_sigma=1e-12)
+    assert not failed(check_values(Data(X, y), two))
+
+
+@pytest.mark.parametrize("squeezed", [False, True])
+def test_ratings_that_level_off_before_their_ends_are_seen(squeezed):
+    rng, scale, models = np.random.default_rng(9), ms.Rating(1, 7), MODELS + np.array([4.0, 0, 0, 0, 0, 0])
+    X = np.column_stack([np.ones(N), rng.choice([-1.0, 1.0], (N, 5))])
+    value = chosen(X @ models.T, rng.integers(0, 2, N)) + 0.3 * rng.standard_normal(N)
+    data = Data(X, scale.answer(4 + 3 * np.tanh((value - 4) / 3) if squeezed else value), scale=scale)
+    em = climb(data, models, 0.3, np.full(2, 0.5), 0.9, 0.9, free_sigma=True, free_weights=True)
+    made = {check.name: check for check in check_model(data, finish(em, ""), True, True, level=True)}
+    assert made["link"].failed == squeezed
+
+
+def test_an_end_that_few_answers_are_at_is_beyond_them():
+    # About 5 % of the answers are at the lower end, and hardly any would be above the upper one.
+    def rate(X, means, model, noise, rng):
+        value = 3 * (chosen(means, model) + noise)
+        return np.clip(np.round(value), np.round(np.quantile(value, 0.05)), 20)
+
+    X, y = answers(2, rate)
+    option = tried(Data(X, y))["option"]
+    assert option == f"scale=ms.Rating({y.min():g}, {y.max() + 1:g}, 1)"
+
+
+def test_a_constant_is_named_before_the_drift_that_it_looks_like():
+    X, y = mixed_answers(PAIR, 300, 6)
+    wrong = failed(checks(X, y + 0.7, start=PAIR, sigma=1.0, level=False))
+    assert wrong[0].name == "offset"
+    offset, drift = (Check(name, 1.0, p, 0.001, "") for name, p in (("offset", 1e-9), ("drift of the level", 1e-8)))
+    assert [each.name for each in failed([drift, offset])] == ["offset", "drift of the level"]
+    stronger = replace(drift, p_value=1e-10)
+    assert [each.name for each in failed([offset, stronger])] == ["drift of the level", "offset"]
 
 
 def test_the_logit_is_tried_on_probabilities():

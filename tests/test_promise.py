@@ -265,7 +265,7 @@ def test_two_in_the_place_of_one_of_several_are_not_passed_over(monkeypatch, odd
     there = Odds(np.array([0.0, 0.5, 1.0]), np.array([np.inf, odds, 0.0]), np.zeros(3), np.zeros(3), 0.5)
     monkeypatch.setattr(certificate, "hidden_difference", lambda *given, **options: there)
     monkeypatch.setattr(certificate, "others", lambda *given: None)
-    found = SimpleNamespace(L=2, beta=np.zeros((2, 3)), noise=1.0)
+    found = SimpleNamespace(L=2, beta=np.zeros((2, 3)), noises=np.ones(2))
     box = Box(Coded(3, False, np.zeros(3)), "corners") if corners else None
     assert hidden_in_each(as_answers(Data(np.ones((1, 3)), np.ones(1)), N), found, SETUP, box) > 0.5
 

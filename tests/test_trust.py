@@ -12,7 +12,7 @@ from test_generated import check_same
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
-from trust import one_run, runs_of, table  # noqa: E402
+from trust import one_run, runs_of, summary, table  # noqa: E402
 from trust_picture import draw  # noqa: E402
 from worlds import WORLDS  # noqa: E402
 
@@ -23,6 +23,10 @@ REMEDY = "run python benchmarks/trust.py --store docs/trust.csv --markdown docs/
 @pytest.mark.parametrize("section", ["inside", "outside"])
 def test_the_page_has_the_table_of_the_runs(section):
     assert f"<!-- {section} -->\n{table(RUNS, section)}\n<!-- end -->" in PAGE.read_text(encoding="utf-8"), REMEDY
+
+
+def test_the_page_says_what_all_runs_say_together():
+    assert f"<!-- counted -->\n{summary(RUNS)}\n<!-- end -->" in PAGE.read_text(encoding="utf-8"), REMEDY
 
 
 def test_the_picture_is_that_of_the_runs(tmp_path):

@@ -110,10 +110,10 @@ def test_names_and_round_trip():
 BAD = [
     ({"box": [(0, 1)]}, "box has 1 ranges for 3 features"),
     ({"box": [(0, 1), (1, 0), (0, 1)]}, "'b' is \\(1, 0\\): low must be below high"),
-    ({"box": [(0, 1), (0, "x"), (0, 1)]}, "box of feature 'b'"),
-    ({"box": [(0, 1), (0, float("inf")), (0, 1)]}, "box of feature 'b'"),
+    ({"box": [(0, 1), (0, "x"), (0, 1)]}, "range of feature 'b'"),
+    ({"box": [(0, 1), (0, float("inf")), (0, 1)]}, "range of feature 'b'"),
     ({"box": [(0, 1), (0, 1, 2), (0, 1)]}, "'b' has 3 numbers"),
-    ({"box": [(0, 1), (False, True), (0, 1)]}, "box is False; it must be a real number: the box of feature 'b'"),
+    ({"box": [(0, 1), (False, True), (0, 1)]}, "box is False; it must be a real number: the range of feature 'b'"),
     ({"box": [(0, 1), (-1e308, 1e308), (0, 1)]}, "'b' is \\(-1e\\+308, 1e\\+308\\): .*up to 1e\\+100"),
     ({"box": [(0, 1), (0, 5e-324), (0, 1)]}, "'b' is \\(0, 4.94066e-324\\): .*further apart"),
     ({"box": [(0, 1), (1e17, 1e17 + 16), (0, 1)]}, "'b' is .*further apart"),

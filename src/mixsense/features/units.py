@@ -81,13 +81,13 @@ class Units:
             raise InvalidInput(f"box has {len(pairs)} ranges for {n} features: give one (low, high) for each", box=box)
         low, high = np.empty(n), np.empty(n)
         for j, pair in enumerate(pairs):
-            hint = f"the box of feature {names[j]!r} is (low, high), two numbers"
+            hint = f"the range of feature {names[j]!r} is (low, high), two numbers"
             if len(pair) != 2:
-                raise InvalidInput(f"the box of feature {names[j]!r} has {len(pair)} numbers: give (low, high)")
+                raise InvalidInput(f"the range of feature {names[j]!r} has {len(pair)} numbers: give (low, high)")
             low[j], high[j] = (as_float("box", value, hint) for value in pair)
             if not low[j] < high[j]:
                 raise InvalidInput(
-                    f"the box of feature {names[j]!r} is ({low[j]:g}, {high[j]:g}): low must be below high",
+                    f"the range of feature {names[j]!r} is ({low[j]:g}, {high[j]:g}): low must be below high",
                     feature=names[j],
                 )
             _check_room(names[j], float(low[j]), float(high[j]))
@@ -132,7 +132,7 @@ class Units:
         for name, low, high in zip(self.features, self.low, self.high, strict=True):
             if not low < 0 < high:
                 raise InvalidInput(
-                    f"the box of feature {name!r} is ({low:g}, {high:g}), and this method's queries need both signs, "
+                    f"the range of feature {name!r} is ({low:g}, {high:g}), and this method's queries need both signs, "
                     "so 0 inside the box: use method='frugal', or measure the feature from its middle",
                     feature=name,
                 )
@@ -222,10 +222,10 @@ def _check_room(name: str, low: float, high: float) -> None:
     """Refuse a range that floats cannot divide, or cannot reach."""
     largest = max(abs(low), abs(high))
     if largest > LARGEST_END:
-        raise InvalidInput(f"the box of feature {name!r} is ({low:g}, {high:g}): give ends up to {LARGEST_END:g}")
+        raise InvalidInput(f"the range of feature {name!r} is ({low:g}, {high:g}): give ends up to {LARGEST_END:g}")
     if high - low < max(LEAST_WIDTH * largest, 1 / LARGEST_END):
         raise InvalidInput(
-            f"the box of feature {name!r} is ({low:g}, {high:g}): give ends that are further apart, or measure the "
+            f"the range of feature {name!r} is ({low:g}, {high:g}): give ends that are further apart, or measure the "
             "feature in another unit, or from its middle"
         )
 

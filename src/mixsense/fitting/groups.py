@@ -45,4 +45,4 @@ def gain_of_ungrouped(data: Data, fit: Fit, expected: Expected, rng: np.random.G
         return 0.0
     some = some_groups(data)
     alone = renew(None, some._replace(group=None), replace(expected, models=max(fit.L, 2)), rng, NEW_STARTS, more=False)
-    return max(alone.score.values()) - float(fit.explained(some).loglik.sum())
+    return max(alone.score.values()) - fit.loglik(some)

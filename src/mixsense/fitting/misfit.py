@@ -33,7 +33,7 @@ def what_is_odd(X: Array, y: Array, fit: Fit, significant: float) -> str:
     """Say what a misfit looks like, from the residuals of the model that each answer most probably came from."""
     R, P, *_ = explain(X, y, fit.beta, fit.weights, fit.noise)
     own, rows = P.argmax(axis=1), np.arange(len(y))
-    r = R[rows, own] / np.broadcast_to(fit.noise, fit.L)[own]
+    r = R[rows, own] / fit.noises[own]
     square = (y - R[rows, own]) ** 2
     if square.std() > 0 and abs(float(np.corrcoef(r, square)[0, 1])) > significant / math.sqrt(len(y)):
         return "the answers bend: they do not depend linearly on the columns"

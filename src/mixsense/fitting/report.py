@@ -28,6 +28,7 @@ from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.intervals import intervals
+from mixsense.regression.likelihood import counted
 from mixsense.regression.told import answers_at_zero, order_of_models, shares_stderr
 from mixsense.regression.tuning import LARGEST_COVARIANCE, LEAST_RELATIVE_SIGMA, ONE_ESTABLISHED, SEVERAL_ESTABLISHED
 from mixsense.scales import told_of_noise
@@ -193,8 +194,11 @@ class Report:
                 f"a model has {few:.1f} answers for {known} coefficients: outliers? lapses=True allows them"
             )
         warnings += far_rows(self.table)
-        if not self.columns.intercept and (away := self._offset_errors()) > tuning.SIGNIFICANT_ERRORS:
-            warnings.append(f"the residuals are {away:.0f} standard errors from 0 on average: give intercept=True")
+        if not self.columns.intercept and (gain := self._constant_gain()) > tuning.SIGNIFICANT_ERRORS**2 / 2:
+            warnings.append(
+                f"a constant in each model would explain the answers better (by some {gain:.0f} nats): "
+                "give intercept=True"
+            )
         if together := self._collinear():
             named = self._named(together)
             warnings.append(f"the columns {named} depend on each other: which of them matters cannot be told")
@@ -233,12 +237,21 @@ class Report:
         found: list[int] = self.columns.used[[j - first for j in dependent(self.data.X) if j >= first]].tolist()
         return found
 
-    def _offset_errors(self) -> float:
-        """Return how many standard errors the mean residual is from 0."""
-        at = self.found.fit.explained(self.data)
-        residual = (at.probability * at.residual).sum(axis=1)
-        error = float(residual.std()) / math.sqrt(len(residual))
-        return abs(float(residual.mean())) / max(error, 1e-300) if self.data.counts is None else 0.0
+    def _constant_gain(self) -> float:
+        """Return how many nats more a constant in each model would explain, if the models of the answers stay.
+
+        What a constant adds beyond the columns is what they leave of it. No gain where a column is constant itself.
+        """
+        fit, X, gain = self.found.fit, self.data.X, 0.0
+        at = fit.explained(self.data)
+        for a, sigma in enumerate(np.broadcast_to(fit.noise, fit.L)):
+            p, own = counted(at.probability, self.data.counts)[:, a], X[:, fit.found[a]]
+            root = np.sqrt(p)
+            left = 1 - own @ np.linalg.lstsq(own * root[:, None], root, rcond=None)[0]
+            slope, information = float((p * left) @ at.residual[:, a]), float((p * at.curvature[:, a]) @ left**2)
+            if information > tuning.DEPENDENT * float(p.sum()):
+                gain += slope**2 / (2 * sigma**2 * information)
+        return float(gain)
 
     def _left_out(self) -> list[int]:
         """Return the columns that are not fitted: constant ones, but for one that is the intercept."""
@@ -282,7 +295,7 @@ class Report:
             "evidence": self.found.evidence if math.isfinite(self.found.evidence) else None,
             "scores": {str(L): value - top for L, value in sorted(self.found.scores.items())},
             "own_noise": self.found.own_noise if math.isfinite(self.found.own_noise) else None,
-            "loglik": float(fit.explained(self.data).loglik.sum()) - self.data.N * math.log(self.columns.unit),
+            "loglik": fit.loglik(self.data) - self.data.N * math.log(self.columns.unit),
             "misfit_p": p_value,
             "groups": len(self.table.y) if self.table.group is None else int(self.table.group.max()) + 1,
             **told_of_noise(self._law(), self.data.scale),

@@ -81,7 +81,7 @@ def _check_options(entry: Entry, problem: Problem) -> None:
 
 
 NEEDED = {
-    "k": "the most non-zero coefficients that a vector has",
+    "k": "k, the largest number of non-zero coefficients in a vector",
     "sigma": "the noise's standard deviation",
     "step": "what all coefficients are multiples of",
 }

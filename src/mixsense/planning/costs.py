@@ -26,6 +26,11 @@ PLAYED = 10_000
 """Queries of all plays together (swept on docs/constants.md: 15 plays are off by up to 47 %, these by up to 16 %)."""
 MOST_PLAYED = 1000
 """The most queries of one play; more of them cost in proportion (taste)."""
+MOST_COEFFICIENTS = 100
+"""The limit of tagged answers is drawn for at most this many coefficients, and grows as their root beyond (taste)."""
+FEW_COEFFICIENTS = 10
+"""How many more answers three models or more take than two is computed for at most this many coefficients (taste: the
+ratio hardly depends on them)."""
 
 
 def paper(n: int, k: int, sigma: float, gap: float, gamma: float, eta: float, constants: Constants) -> int:
@@ -113,7 +118,7 @@ def tagged(k: int, gamma: float, shares: Weights = TWO) -> int:
 
 def tagged_precision(k: int, queries: int, shares: Weights = TWO) -> float:
     """Return the expected worst error of this many tagged answers, in units of σ."""
-    few = min(k, 100)  # only the number of the coefficients counts, not their values; beyond 100 as its root
+    few = min(k, MOST_COEFFICIENTS)  # only the number of the coefficients counts, not their values
     return limits.tagged(np.ones((len(shares), few)), 1.0, queries, shares) * math.sqrt(k / few)
 
 
@@ -203,7 +208,7 @@ def growth_of(k: int, gap: float, shares: Weights) -> Growth:
     if len(shares) == 2:
         return 1.0, rarer, rarer
     gap = min(max(gap, RANGES["gap/sigma"][0]), RANGES["gap/sigma"][1])
-    few = min(k, 10)  # the ratio hardly depends on k
+    few = min(k, FEW_COEFFICIENTS)
 
     def limit(shares: Weights) -> float:
         vectors = np.kron(np.eye(len(shares)), np.full((1, few), gap / math.sqrt(2 * few)))

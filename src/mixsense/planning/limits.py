@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike
 
 from mixsense.arrays import Array, Index
 from mixsense.checks import as_int, as_size, as_vectors
+from mixsense.methods.frugal.tuning import NOISE_POINTS, QUERY_ENERGY
 from mixsense.problem import Weights, as_shares
 
-QUERY_ENERGY = 2.0
-"""Mean squared norm of the queries of `focused`, in units of n.
-Derived: that of the paper's own sum queries, as in `mixsense.methods.frugal.tuning`."""
 DRAWS = 4000
 """Draws of the errors whose largest norm is averaged (taste: exact within 0.5 %); their seed is fixed."""
 POINTS = 4001
@@ -21,8 +19,6 @@ POINTS = 4001
 LOG2_POINTS = 13
 """Points of the integral over several directions, as a power of two (taste: four times as many
 change the limits of up to six models by at most 0.05 %)."""
-NOISE_POINTS = 60
-"""Points of the integral over the noise (taste)."""
 SINGULAR = 1e12
 """An information with a larger condition number counts as singular (taste: what floats can still invert)."""
 

@@ -23,6 +23,11 @@ def people(queries: int, per_person: int) -> int:
     return -(-queries // per_person)
 
 
+def people_if_known(queries: int | None, per_person: int | None) -> int | None:
+    """Return how many people give this many answers; None where either number is not known."""
+    return None if queries is None or per_person is None else people(queries, per_person)
+
+
 def people_of_each_kind(queries: int, per_person: int, shares: Weights) -> int:
     """Return how many people are enough, if the answers of one person are known to be one's.
 

@@ -21,7 +21,7 @@ from mixsense.planning.inputs import (
     expected,
     planned_models,
 )
-from mixsense.planning.people import people, people_of_each_kind
+from mixsense.planning.people import people_if_known, people_of_each_kind
 from mixsense.planning.setting import NOTES, Setting
 from mixsense.planning.table import Plan, Row, count
 from mixsense.problem import DEFAULTS, EQUAL, Problem, Weights, as_shares
@@ -151,11 +151,8 @@ def plan(
         rows = _for_budget(setting, sigma, budget or 1, per_person)
     grid = predecessors.rows_with_noise(setting.n, k, sigma, step, setting.shares) if scale is None else []
     more = tuple(predecessors.row(name, needed, note, budget, per_person) for name, needed, note in grid)
-    return Plan(inputs, rows + more, _extrapolated(setting, (rows[2].gamma or math.nan) / sigma))
-
-
-def _people(queries: int | None, per_person: int | None) -> int | None:
-    return None if queries is None or per_person is None else people(queries, per_person)
+    table = Plan(inputs, rows + more)
+    return replace(table, extrapolated=_extrapolated(setting, (table["frugal"].gamma or math.nan) / sigma))
 
 
 def _for_precision(s: Setting, sigma: float, gamma: float, per_person: int | None) -> tuple[Row, ...]:
@@ -170,7 +167,7 @@ def _for_precision(s: Setting, sigma: float, gamma: float, per_person: int | Non
         "tagged": s.tagged(g),
     }
     rows = (
-        Row(name, queries, gamma, _people(queries, per_person), s.note(name) if queries else s.not_for_paper)
+        Row(name, queries, gamma, people_if_known(queries, per_person), s.note(name) if queries else s.not_for_paper)
         for name, queries in answers.items()
     )
     return tuple(_linked(row, per_person, s.shares) for row in rows)
@@ -204,7 +201,7 @@ def _for_budget(s: Setting, sigma: float, budget: int, per_person: int | None) -
             found[name] = _smallest(cost, budget, s.gap / 2), s.note(name)
     lost = math.sqrt(s.lost.plain) if s.lost else 1.0
     found["tagged"] = lost * costs.tagged_precision(s.k, budget, s.shares), s.note("tagged")
-    crowd = _people(budget, per_person)
+    crowd = people_if_known(budget, per_person)
     return tuple(
         Row(name, None, None, None, note) if g is None else Row(name, budget, g * sigma, crowd, note)
         for name, (g, note) in sorted(found.items(), key=lambda row: list(NOTES).index(row[0]))
@@ -233,13 +230,15 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
         if not two:
             rows.append(Row(name, None, None, None, "planned for two models of equal shares"))
         elif budget is None or enough <= budget:
-            rows.append(Row(name, needed, 0.0, _people(needed, per_person), NOTES[name]))
+            rows.append(Row(name, needed, 0.0, people_if_known(needed, per_person), NOTES[name]))
         else:
             rows.append(Row(name, None, None, None, f"needs about {needed:,} answers"))
     frugal = costs.frugal_exact(problem.n, k, shares)
     rows.append(predecessors.row("frugal", frugal, FRUGAL_EXACT, budget, per_person))
     before = predecessors.without_noise(problem.n, k, shares)
-    rows += [predecessors.row(name, n, predecessors.note(name), budget, per_person) for name, n in before.items()]
+    rows += [
+        predecessors.row(name, needed, predecessors.note(name), budget, per_person) for name, needed in before.items()
+    ]
     if all(row.queries is None for row in rows):
         least = min(frugal, *before.values())
         raise InvalidInput(

@@ -9,6 +9,8 @@ from mixsense.methods.predecessors.density import Design, design_for
 from mixsense.methods.predecessors.grid import answers_to_read, rows_to_begin
 from mixsense.methods.registry import ENTRIES
 from mixsense.methods.verification.tuning import NEW_ROWS
+from mixsense.planning.people import people_if_known
+from mixsense.planning.setting import UNEQUAL, are_equal
 from mixsense.planning.table import Row
 from mixsense.problem import Weights
 
@@ -19,9 +21,9 @@ MORE_STEPS = 1.6
 """Answers of small steps over L times the measurements to begin with, in nine of ten runs. Taste: few runs."""
 MORE_ROWS = 1.15
 """Answers of the lattice over those of the rows to begin with, for nine of ten runs. Taste: a handful of runs."""
-EQUAL_SHARES = 1e-9
-"""Shares that differ by less are equal. A numerical guard."""
 
+ON_A_GRID = ("coloring", "lattice")
+"""The rows of the methods that take coefficients on a grid, and noise."""
 STEPS = "steps"
 """The row of method="polynomial" with design="steps"."""
 
@@ -85,19 +87,16 @@ def rows_with_noise(
         return []
     if sigma > tuning.MOST_NOISE * step:
         why = f"noise of more than {tuning.MOST_NOISE:g} steps: a grid is of no help"
-        return [(name, None, why) for name in ("coloring", "lattice")]
-    if max(shares) - min(shares) > EQUAL_SHARES:
-        return [(name, None, "assumes equal shares") for name in ("coloring", "lattice")]
+        return [(name, None, why) for name in ON_A_GRID]
+    if not are_equal(shares):
+        return [(name, None, UNEQUAL) for name in ON_A_GRID]
     needed = with_noise(n, k, sigma / step, len(shares))
     others = {"coloring": "with noise for two models only"}
-    return [
-        (name, needed.get(name), note(name) if name in needed else others[name]) for name in ("coloring", "lattice")
-    ]
+    return [(name, needed.get(name), note(name) if name in needed else others[name]) for name in ON_A_GRID]
 
 
 def row(name: str, queries: int | None, text: str, budget: int | None, per_person: int | None) -> Row:
     """Return the row of a method that is exact or not; None if the budget is too small for it."""
     if queries is not None and budget is not None and queries > budget:
         return Row(name, None, None, None, f"needs about {queries:,} answers; {text}")
-    people = None if queries is None or per_person is None else -(-queries // per_person)
-    return Row(name, queries, None if queries is None else 0.0, people, text)
+    return Row(name, queries, None if queries is None else 0.0, people_if_known(queries, per_person), text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mixsense.methods.paper.constants import PRACTICAL, THEORY
 from mixsense.planning import costs
-from mixsense.planning.certainty import ANSWERS_A_COEFFICIENT, certain_of_any, certain_of_typical
+from mixsense.planning.certainty import ANSWERS_A_COEFFICIENT, certain_of_any
 from mixsense.planning.information import Lost
 from mixsense.problem import Problem, Weights
 
@@ -26,6 +26,8 @@ ONLY_REAL = "takes real numbers, not answers on a scale"
 """Why a row has no number: there is a scale."""
 UNEQUAL = "assumes equal shares"
 """Why a row has no number: there are shares that differ."""
+EQUAL_SHARES = 1e-9
+"""Shares that differ by less are equal. A numerical guard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Setting:
     @property
     def equal(self) -> bool:
         """Whether all models answer equally often."""
-        return max(self.shares) - min(self.shares) < 1e-9
+        return are_equal(self.shares)
 
     @property
     def not_for_paper(self) -> str:
@@ -96,7 +98,7 @@ class Setting:
 
     def typical(self, gamma: float) -> int:
         """Return what the default method asks until it is sure of γ for typical vectors."""
-        return certain_of_typical(self.n, self.k, self.gap, gamma, self.growth)
+        return costs.frugal(self.n, self.k, self.gap, gamma, self.growth, until_sure=True)
 
     def frugal(self, gamma: float) -> int:
         """Return what the default method needs to be within γ."""
@@ -105,3 +107,14 @@ class Setting:
     def tagged(self, gamma: float) -> int:
         """Return the limit for Gaussian queries if each answer told its vector."""
         return math.ceil(costs.tagged(self.k, gamma, self.shares) * (self.lost.plain if self.lost else 1.0))
+
+
+def are_equal(shares: Weights) -> bool:
+    """Say whether all models answer equally often.
+
+    Examples
+    --------
+    >>> are_equal((0.5, 0.5)), are_equal((0.6, 0.4))
+    (True, False)
+    """
+    return max(shares) - min(shares) < EQUAL_SHARES

@@ -11,7 +11,7 @@ from mixsense.checks import as_int, visible
 from mixsense.errors import InvalidInput
 from mixsense.frames import as_column, in_order
 from mixsense.recovery import Recovery
-from mixsense.recovery.tables import shares_of
+from mixsense.recovery.tables import share_texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def plot_lines(
     x = np.linspace(rows[:, column].min(), rows[:, column].max(), STEPS)
     asked = np.tile(rows.mean(axis=0), (STEPS, 1))
     asked[:, column] = x
-    found, shares = recovery.predict(asked), shares_of(recovery)
+    found, shares = recovery.predict(asked), share_texts(recovery)
     _, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for a, colour in zip(range(L), COLOURS, strict=False):
         here = own == a

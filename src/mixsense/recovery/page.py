@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import datetime
 import html
 import math
@@ -14,14 +13,13 @@ import numpy as np
 import mixsense
 from mixsense.arrays import Array
 from mixsense.checks import visible
-from mixsense.errors import InvalidInput
 from mixsense.recovery.digits import DOT, UNKNOWN, Number, in_digits
 from mixsense.recovery.fields import COLLINEAR
 from mixsense.recovery.importance import choose
 from mixsense.recovery.page_style import BADGES, COLOURS, HEAD, STYLE
 from mixsense.recovery.result import Recovery
-from mixsense.recovery.tables import MOST_COEFFICIENTS, as_table, shares_of, told_notes
-from mixsense.recovery.uses import HALF_RANGES, MIDDLES, estimates, of_each_feature
+from mixsense.recovery.tables import MOST_COEFFICIENTS, as_table, share_texts, told_notes
+from mixsense.recovery.uses import HALF_RANGES, MIDDLES, estimates, of_each_feature, scale_or_none
 from mixsense.scales import Probability
 
 
@@ -121,7 +119,7 @@ def _bound(recovery: Recovery) -> list[str]:
 
 def _shares(recovery: Recovery) -> str:
     """Return a bar for each model; nothing where the shares tell nothing."""
-    if not shares_of(recovery) or _columns(recovery) == 1:
+    if not share_texts(recovery) or _columns(recovery) == 1:
         return ""
     found = recovery.weights_stderr
     errors = np.full(len(recovery.weights), np.nan) if found is None else found
@@ -171,13 +169,12 @@ def _table(recovery: Recovery, names: Sequence[str] | None, units: Sequence[str]
 
 def _meaning(recovery: Recovery) -> str:
     """Say what a coefficient is, in words for whoever answers on this scale."""
-    when = "when the feature goes up by one unit"
-    with contextlib.suppress(InvalidInput):  # diagnostics of a method of one's own may be anything
-        if isinstance(recovery.scale, Probability):
-            return f"A number says how much the logit of the probability changes {when}."
-        if recovery.scale is not None:
-            low, high = recovery.scale.ends
-            return f"A number says how much a rating changes {when}, as far as the scale from {low:g} to {high:g} goes."
+    scale, when = scale_or_none(recovery), "when the feature goes up by one unit"
+    if isinstance(scale, Probability):
+        return f"A number says how much the logit of the probability changes {when}."
+    if scale is not None:
+        low, high = scale.ends
+        return f"A number says how much a rating changes {when}, as far as the scale from {low:g} to {high:g} goes."
     return f"A number says how much the answer changes {when}."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 BADGES = {
     "certified": ("Certified", "#1b6e4b", "#e3f3ea", "The promised precision is reached."),
     "single": ("One model", "#24588f", "#e5eef8", "The answers support one model only."),
-    "budget": ("Best estimate", "#6b5a1e", "#f6f0dc", "There are no more answers: this is the best that they tell."),
+    "budget": ("Best estimate", "#6b5a1e", "#f6f0dc", "All answers are used; this is the best estimate."),
     "uncertain": (
         "Uncertain",
         "#8f3f1d",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,8 @@ from mixsense.recovery.digits import in_digits
 from mixsense.recovery.fields import CONSTANT
 from mixsense.recovery.importance import PRINTED, Choice, choose, importance
 from mixsense.recovery.result import Recovery
-from mixsense.recovery.tables import error_text, shares_of
-from mixsense.recovery.uses import HALF_RANGES, LEVEL, MIDDLES, normal_quantile, of_each_feature
+from mixsense.recovery.tables import error_text, share_texts
+from mixsense.recovery.uses import HALF_RANGES, LEVEL, MIDDLES, normal_quantile, of_each_feature, scale_or_none
 from mixsense.scales import Rating
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _places(recovery: Recovery) -> tuple[tuple[str, ...] | None, Index]:
 
 def _titles(recovery: Recovery, order: list[int], what: str) -> list[str]:
     """Return what stands above the recovered vectors: what they are called, their numbers, and shares."""
-    shares, levels = shares_of(recovery), _levels(recovery)
+    shares, levels = share_texts(recovery), _levels(recovery)
     return [
         f"{what} {i + 1}" + (f", share {shares[i]}" if shares else "") + (levels[i] if levels else "") for i in order
     ]
@@ -202,13 +201,12 @@ def _effect(recovery: Recovery, ranges: bool) -> str:
     """Say what the height of a stem is, on which scale."""
     if not ranges:
         return "value"
-    scale = ""
-    with contextlib.suppress(InvalidInput):  # diagnostics of a method of one's own may be anything
-        if isinstance(recovery.scale, Rating):
-            scale = "\n(scale {:g} to {:g})".format(*recovery.scale.ends)
-        elif recovery.scale is not None:
-            scale = "\n(logit)"
-    return f"effect of half\nof the range{scale}"
+    scale, told = scale_or_none(recovery), ""
+    if isinstance(scale, Rating):
+        told = "\n(scale {:g} to {:g})".format(*scale.ends)
+    elif scale is not None:
+        told = "\n(logit)"
+    return f"effect of half\nof the range{told}"
 
 
 def _plain(text: str) -> str:

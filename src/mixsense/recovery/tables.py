@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import math
 import re
@@ -19,6 +18,7 @@ from mixsense.recovery.digits import DOT, UNKNOWN, Number, in_digits
 from mixsense.recovery.fields import COLLINEAR, INTERCEPT
 from mixsense.recovery.importance import PRINTED, choose, importance
 from mixsense.recovery.statuses import ALL_DATA, STATUSES
+from mixsense.recovery.uses import scale_or_none
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
@@ -84,10 +84,8 @@ def told_notes(recovery: Recovery) -> list[str]:
 
 def _scale_note(recovery: Recovery) -> list[str]:
     """Say what coefficients are about, where answers are no real numbers."""
-    with contextlib.suppress(InvalidInput):  # diagnostics of a method of one's own may be anything
-        if recovery.scale is not None:
-            return [f"(of the linear value behind {recovery.scale.words}; predict() tells answers)"]
-    return []
+    scale = scale_or_none(recovery)
+    return [] if scale is None else [f"(of the linear value behind {scale.words}; predict() tells answers)"]
 
 
 def as_text(table: Table) -> str:
@@ -143,13 +141,15 @@ def error_text(bound: float) -> str:
     return f"error at most {bound:.3g}" if math.isfinite(bound) else "no error bound"
 
 
-def shares_of(recovery: Recovery) -> list[str]:
+def share_texts(recovery: Recovery) -> list[str]:
     """Return the shares as texts, with their standard errors if they were estimated; none if they tell nothing.
+
+    An error of 1 or more says that a share is anything: it belongs to two models that cannot be told apart.
 
     Examples
     --------
     >>> from mixsense.recovery import Recovery
-    >>> shares_of(Recovery(np.eye(2), "open", weights=[0.6, 0.4], weights_stderr=[0.03, 0.03]))
+    >>> share_texts(Recovery(np.eye(2), "open", weights=[0.6, 0.4], weights_stderr=[0.03, 0.03]))
     ['0.60 ± 0.03', '0.40 ± 0.03']
     """
     weights, stderr = recovery.weights, recovery.weights_stderr
@@ -159,13 +159,13 @@ def shares_of(recovery: Recovery) -> list[str]:
     least = min((e for e in errors if 0 < e < 1), default=1.0)
     places = min(max(SHARE_PLACES, -math.floor(math.log10(least))), MOST_SHARE_PLACES)
     return [
-        f"{share:.{places}f}" + (f" ± {error:.{places}f}" if math.isfinite(error) else "")
+        f"{share:.{places}f}" + (f" ± {error:.{places}f}" if error < 1 else "")
         for share, error in zip(weights, errors, strict=True)
     ]
 
 
 def _headline(recovery: Recovery) -> str:
-    error, shares = error_text(recovery.error_bound), shares_of(recovery)
+    error, shares = error_text(recovery.error_bound), share_texts(recovery)
     *first, last = shares or [""]
     told = f", shares {', '.join(first)} and {last}" if shares else ""
     given = recovery.status == "budget" and recovery.diagnostics.get("method") == "fit"  # nothing ran out

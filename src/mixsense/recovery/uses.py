@@ -13,9 +13,9 @@ from mixsense.checks import as_float, as_reals, is_unicode, require, visible
 from mixsense.errors import InvalidInput
 from mixsense.frames import as_column, as_groups, in_order
 from mixsense.recovery.fields import INTERCEPT
-from mixsense.scales import law_of
+from mixsense.scales import Probability, Rating, law_of
 from mixsense.scales.lapses import Lapses
-from mixsense.scales.scale import Scale, real_terms
+from mixsense.scales.scale import Scale, terms_of
 
 if TYPE_CHECKING:
     from mixsense.recovery.result import Recovery
@@ -93,7 +93,7 @@ def _answered(recovery: Recovery, X: Any, y: ArrayLike, groups: Any) -> Answered
 def _probabilities(recovery: Recovery, mean: Array, law: Scale | None, answers: Array, group: Index | None) -> Array:
     """Return the probability that each answer came from each model, (N, L)."""
     sigma = _sigmas(recovery)
-    log_p = (real_terms(answers, mean, sigma) if law is None else law.terms(answers, mean, sigma)).loglik
+    log_p = terms_of(law, answers, mean, sigma).loglik
     if group is not None:
         summed = np.zeros((int(group.max(initial=-1)) + 1, log_p.shape[1]))
         np.add.at(summed, group, log_p)
@@ -102,6 +102,14 @@ def _probabilities(recovery: Recovery, mean: Array, law: Scale | None, answers: 
     P: Array = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     P /= P.sum(axis=1, keepdims=True)
     return P if group is None else P[group]
+
+
+def scale_or_none(recovery: Recovery) -> Rating | Probability | None:
+    """Return the scale of the answers; None where they are real numbers, or nobody knows what they are."""
+    try:
+        return recovery.scale
+    except InvalidInput:  # diagnostics of a method of one's own may be anything
+        return None
 
 
 def of_each_feature(recovery: Recovery, key: str) -> Array | None:

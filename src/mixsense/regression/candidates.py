@@ -142,7 +142,7 @@ class Candidates:
         for f in (f for fits in self.fits.values() for f in fits):
             best_of_route.setdefault(f.route, f)
         for route, f in best_of_route.items():
-            scores.setdefault(route, []).append(float(f.explained(data).loglik.sum()) / len(data.y))
+            scores.setdefault(route, []).append(f.loglik(data) / len(data.y))
         unseen, L = dict(self.unseen), self.models
         rival = self.one if L == 2 else self.fewer
         if rival is not None and rival.L == L - 1:

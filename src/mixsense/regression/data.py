@@ -79,3 +79,7 @@ class Data(NamedTuple):
             if self.scale is not None:
                 curvature[rows] = part.curvature
         return Explained(R, P, loglik, curvature)
+
+    def loglik(self, beta: Array, weights: Array, sigma: float | Array) -> float:
+        """Return the log-likelihood of all answers under these models."""
+        return float(self.explained(beta, weights, sigma).loglik.sum())

@@ -11,7 +11,7 @@ from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.likelihood import Explained, counted, one_a_group, positive_information, weighted_squares
 from mixsense.regression.spike_slab import EVEN, Posterior, Prior, joint, marginal, slab_shares
-from mixsense.scales.lapses import Lapses
+from mixsense.scales.lapses import Lapses, share_of_lapses
 
 
 class EM:
@@ -86,7 +86,7 @@ class EM:
     @property
     def lapses(self) -> float:
         """Share of the answers that come from anywhere."""
-        return self.data.scale.share if isinstance(self.data.scale, Lapses) else 0.0
+        return share_of_lapses(self.data.scale)
 
     @property
     def has_lapses(self) -> bool:

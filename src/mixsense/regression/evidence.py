@@ -56,6 +56,6 @@ def one_model_score(beta: Array, inclusion: Array, data: Data, sigma: float, ext
     extra : int
         How many parameters were estimated besides.
     """
-    loglik = float(data.explained(beta[None], np.ones(1), sigma).loglik.sum())
+    loglik = data.loglik(beta[None], np.ones(1), sigma)
     size = float(inclusion[inclusion > tuning.COUNTED_PROBABILITY].sum())
     return penalised(loglik, size, data.N, data.X.shape[1], 1, extra)

@@ -14,7 +14,7 @@ from mixsense.regression.fit import Fit, finish
 from mixsense.regression.from_start import climbed
 from mixsense.regression.likelihood import counted
 from mixsense.scales.lapses import Lapses
-from mixsense.scales.scale import Scale, real_terms
+from mixsense.scales.scale import Scale, terms_of
 
 
 def extended(fit: Fit, data: Data, expected: Expected) -> Fit:
@@ -53,11 +53,11 @@ def _worth(fit: Fit) -> float:
 def _with_lapses(fit: Fit, data: Data, expected: Expected) -> list[tuple[float | Array, Scale | None]]:
     """Return noise and scale that may explain more: with lapses, or without those that there are."""
     if isinstance(fit.scale, Lapses):
-        plain = data._replace(scale=fit.scale.inner).explained(fit.beta, fit.weights, fit.noise).loglik.sum()
-        lost = float(fit.explained(data).loglik.sum() - plain)
+        plain = data._replace(scale=fit.scale.inner).loglik(fit.beta, fit.weights, fit.noise)
+        lost = fit.loglik(data) - plain
         near = tuning.NOISE_WORTH_A_LOOK * math.log(data.N) + tuning.LAPSES_ESTABLISHED
         return [(fit.noise, fit.scale.inner)] if lost < near or fit.lapses > tuning.MANY_LAPSES else []
-    now = float(fit.explained(data).loglik.sum())
+    now = fit.loglik(data)
     spread = float(np.ptp(data.values))
     if not spread > 0:
         return []
@@ -66,7 +66,7 @@ def _with_lapses(fit: Fit, data: Data, expected: Expected) -> list[tuple[float |
         scale = Lapses(share, spread, fit.scale)
         for narrower in tuning.NARROWER_WITH_LAPSES if expected.free_sigma else (1.0,):
             sigma = np.multiply(fit.noise, narrower) if isinstance(fit.noise, np.ndarray) else fit.noise * narrower
-            gain = float(data._replace(scale=scale).explained(fit.beta, fit.weights, sigma).loglik.sum()) - now
+            gain = data._replace(scale=scale).loglik(fit.beta, fit.weights, sigma) - now
             found.append((gain, sigma, scale))
     gain, sigma, scale = max(found, key=lambda each: each[0])
     return [(sigma, scale)] if gain > 0.5 * math.log(data.N) else []
@@ -91,7 +91,7 @@ def own_noise(fit: Fit, data: Data) -> tuple[Array, float]:
     """
     mean = data.X @ fit.beta.T
     P = counted(fit.explained(data).probability, data.counts)
-    terms = real_terms(data.y, mean, fit.noise) if fit.scale is None else fit.scale.terms(data.y, mean, fit.noise)
+    terms = terms_of(fit.scale, data.y, mean, fit.noise)
     count = np.maximum(P.sum(axis=0), 1e-9)
     square = np.maximum((P * terms.square).sum(axis=0) / count, 1e-300)
     together = float(count @ square) / float(count.sum())

@@ -14,7 +14,7 @@ from mixsense.regression.em import EM
 from mixsense.regression.evidence import penalised
 from mixsense.regression.likelihood import Explained, counted
 from mixsense.regression.spike_slab import Posterior
-from mixsense.scales.lapses import Lapses
+from mixsense.scales.lapses import share_of_lapses
 from mixsense.scales.scale import Scale
 
 
@@ -68,6 +68,11 @@ class Fit:
         return self.sigma if self.sigmas is None else self.sigmas
 
     @property
+    def noises(self) -> Array:
+        """The noise of each model's answers, (L,), whether all have the same or not."""
+        return np.broadcast_to(np.asarray(self.noise, dtype=np.float64), self.L)
+
+    @property
     def found(self) -> Mask:
         """(L, n), the coefficients that are in the support."""
         return self.inclusion > tuning.SUPPORT_PROBABILITY
@@ -75,11 +80,15 @@ class Fit:
     @property
     def lapses(self) -> float:
         """Share of the answers that come from anywhere."""
-        return self.scale.share if isinstance(self.scale, Lapses) else 0.0
+        return share_of_lapses(self.scale)
 
     def explained(self, data: Data) -> Explained:
         """Say how the models explain answers."""
         return data._replace(scale=self.scale).explained(self.beta, self.weights, self.noise)
+
+    def loglik(self, data: Data) -> float:
+        """Return the log-likelihood of answers under the models."""
+        return data._replace(scale=self.scale).loglik(self.beta, self.weights, self.noise)
 
     def covariance_of(self, a: int) -> Array:
         """Return the covariance of all coefficients of model a, (n, n); those that are out are independent."""

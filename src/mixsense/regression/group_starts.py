@@ -47,10 +47,11 @@ def between_groups(
     variance = np.einsum("ij,ij->j", X, X) / len(X)
     variance[variance == 0] = 1.0
     t = np.empty(n)
-    for j in range(0, n, 500):  # blocks of columns: no dense copy of the queries
-        Z = r[:, None] * X[:, j : j + 500]
+    for j in range(0, n, tuning.COLUMNS_AT_ONCE):  # blocks of columns: no dense copy of the queries
+        here = slice(j, j + tuning.COLUMNS_AT_ONCE)
+        Z = r[:, None] * X[:, here]
         pairs = of_groups(Z, group) ** 2 - of_groups(Z * Z, group)
-        t[j : j + 500] = pairs.sum(axis=0) / np.sqrt((pairs**2).sum(axis=0) + 1e-300)
+        t[here] = pairs.sum(axis=0) / np.sqrt((pairs**2).sum(axis=0) + 1e-300)
     top = np.argsort(-t, kind="stable")[:size]
     Z = r[:, None] * X[:, top] / variance[top]
     S, count = of_groups(Z, group), np.bincount(group).astype(np.float64)

@@ -1,9 +1,4 @@
-"""Intervals for all coefficients, those that were not found included.
-
-A posterior mean shrinks what is small, and an interval around it is no interval for what was missed. One Newton step
-without a prior has no such bias: those of the coefficients that were found are made together, that of any other one
-together with them.
-"""
+"""Intervals for all coefficients, those that were not found included: around one step that needs no prior."""
 
 from __future__ import annotations
 

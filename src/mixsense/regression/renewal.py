@@ -22,7 +22,7 @@ from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import From, again, climbed, fitted
 from mixsense.regression.split import evidence_of, split_of_one
 from mixsense.regression.starts import left_out, merged, spread_of
-from mixsense.scales.lapses import Lapses
+from mixsense.scales.lapses import Lapses, without_lapses
 
 
 def renew(
@@ -137,7 +137,7 @@ def _with_split(
     if not float(np.ptp(data.values - data.X @ one.beta[0])) > 0:  # of one or two answers nothing is left to explain
         return fits, score[2]
     split = split_of_one(data, one)
-    evidence = evidence_of(split, len(data.y), _loglik(one.beta, _spread(one, data), np.ones(1), data))
+    evidence = evidence_of(split, len(data.y), data.loglik(one.beta, np.ones(1), _spread(one, data)))
     if score[1] + evidence <= score[2]:
         return fits, score[2]
     shares = split.weights if expected.free_weights else expected.shares(2)
@@ -186,13 +186,9 @@ def one_less(f: Fit, data: Data, shares: Array) -> tuple[list[Array], bool]:
     Returns also whether each of the models is needed beyond doubt: then all starts are a nat for each answer behind.
     """
     starts = [merged(f.beta, f.weights), *left_out(f.beta)]
-    rough = np.array([_loglik(start, f.sigma, shares, data) for start in starts])
-    needed = float(rough.max()) < float(f.explained(data).loglik.sum()) - data.N
+    rough = np.array([data.loglik(start, shares, f.sigma) for start in starts])
+    needed = float(rough.max()) < f.loglik(data) - data.N
     return [starts[i] for i in np.argsort(-rough, kind="stable")], needed
-
-
-def _loglik(beta: Array, sigma: float | Array, weights: Array, data: Data) -> float:
-    return float(data.explained(beta, weights, sigma).loglik.sum())
 
 
 def _score_on(em: EM, data: Data) -> float:
@@ -227,7 +223,8 @@ def _one_more(
     tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
     # A third model is found by splitting; a start that takes up outliers would only mislead where there are few.
     if best.L > 2 or lapses_of_a_model(best):
-        tried.append((climbed(*_beside(best, data, sigma), without_lapses(data), expected, 1, few), "beside"))
+        law = data._replace(scale=without_lapses(data.scale))
+        tried.append((climbed(*_beside(best, law, sigma), law, expected, 1, few), "beside"))
     often = [each for each in tried if each[0].weights.min() >= LEAST_SHARE]
     em, route = max(often or tried, key=lambda each: each[0].score)
     score, found = _if_near(em, route, best, data, expected)
@@ -235,16 +232,10 @@ def _one_more(
 
 
 def _beside(best: Fit, data: Data, sigma: float) -> From:
-    """Return a start with one model more, which is found while the others are held fixed."""
-    data = without_lapses(data)
+    """Return a start with one model more, which is found while the others are held fixed; `data` has no lapses."""
     explained = data.explained(best.beta, best.weights, best.noise).loglik
     further, share = beside(data, explained, sigma)
     return From(np.vstack([best.beta, further]), sigma, np.append((1 - share) * best.weights, share), best.rate)
-
-
-def without_lapses(data: Data) -> Data:
-    """Return the same answers, none of which may come from anywhere."""
-    return data._replace(scale=data.scale.inner) if isinstance(data.scale, Lapses) else data
 
 
 def supported(f: Fit) -> bool:

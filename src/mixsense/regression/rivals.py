@@ -203,7 +203,7 @@ def _place(rival: Rival) -> tuple[int, ...]:
 
 def loglik_of(data: Data, reading: Reading) -> float:
     """Return the log-likelihood of all answers under a reading."""
-    return float(data.explained(reading.beta, reading.weights, reading.sigma).loglik.sum())
+    return data.loglik(reading.beta, reading.weights, reading.sigma)
 
 
 def sceptical(data: Data, alive: Sequence[Reading], free: bool) -> list[Reading]:

@@ -85,7 +85,7 @@ def anneal(
     B[:starts] += simplex(L) @ kick
     for i, seed in enumerate(seeds):
         B[starts + i] = seed * scale
-    # A group of b answers tells its model as one answer with 1/√b of the noise would: it begins as much hotter.
+    # A group of b answers tells its model as one answer with 1/√b of the noise would: it begins that much hotter.
     together = 1.0 if group is None else math.sqrt(N / (int(group.max()) + 1))
     temperature = np.full((S, 1, 1), together * max(spread, sigma), kind)
     temperature[starts:] = max(min(spread, tuning.SEED_TEMPERATURE * sigma), sigma)
@@ -223,11 +223,12 @@ def second_moments(X: Array, y: Array, mean: Array, size: int, counts: Array | N
     c = r * r - times @ (r * r) / N
     told = times * c
     t, scale = np.empty(n), np.empty(n)
-    for j in range(0, n, 500):  # blocks of columns: no dense copy of the queries
-        Z = X[:, j : j + 500] ** 2
-        scale[j : j + 500] = times @ Z / N
-        Z -= scale[j : j + 500]
-        t[j : j + 500] = (told @ Z) / np.sqrt((told * c) @ (Z * Z) + 1e-300)
+    for j in range(0, n, tuning.COLUMNS_AT_ONCE):  # blocks of columns: no dense copy of the queries
+        here = slice(j, j + tuning.COLUMNS_AT_ONCE)
+        Z = X[:, here] ** 2
+        scale[here] = times @ Z / N
+        Z -= scale[here]
+        t[here] = (told @ Z) / np.sqrt((told * c) @ (Z * Z) + 1e-300)
     scale[scale == 0] = 1.0
     top = np.argsort(-t, kind="stable")[:size]
     root = np.sqrt(scale[top])

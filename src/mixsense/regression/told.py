@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixsense.arrays import Array
+from mixsense.arrays import Array, Index
 from mixsense.regression.candidates import Expected
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
@@ -21,9 +21,19 @@ def order_of_models(fit: Fit, expected: Expected) -> list[int]:
     given = (expected.weights, expected.sigmas)
     if any(values is not None and np.ptp(values) for values in given):
         return list(range(fit.L))
-    here = int(np.ptp(fit.beta, axis=0).argmax())
-    shares = fit.weights if expected.free_weights else np.zeros(fit.L)
-    order: list[int] = np.lexsort((-fit.beta[:, here], -shares)).tolist()
+    return largest_first(fit.beta, fit.weights if expected.free_weights else np.zeros(fit.L))
+
+
+def largest_first(beta: Array, shares: Array | Index) -> list[int]:
+    """Return the order of models by their shares; equal ones by their coefficients where these differ most.
+
+    Examples
+    --------
+    >>> largest_first(np.array([[1.0, 0.0], [3.0, 0.5], [2.0, 0.0]]), np.array([0.6, 0.2, 0.2]))
+    [0, 1, 2]
+    """
+    here = int(np.ptp(beta, axis=0).argmax())
+    order: list[int] = np.lexsort((-beta[:, here], -shares)).tolist()
     return order
 
 

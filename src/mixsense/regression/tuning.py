@@ -43,8 +43,8 @@ START_SLAB = 4.0
 """Before any coefficient was found, and at least, slabs are as wide as if one were this many σ²/N: two standard errors.
 Taste: never swept."""
 LARGEST_NATS = 200.0
-"""Where the best slab of a coefficient has more nats than this, all slabs have as much less: their odds stay what they
-are. A numerical guard."""
+"""Where the best slab of a coefficient has more nats than this, the excess is taken from all slabs: their odds stay
+what they are. A numerical guard."""
 JOINT_SWEEPS = 10
 """The joint posterior of all coefficients takes at most this many rounds over them.
 Taste: never swept. Rounds end sooner where `JOINT_TOLERANCE` is reached."""
@@ -123,10 +123,6 @@ CHUNK_OF_COLUMNS = 2_000_000
 COUNTED_PROBABILITY = 0.01
 """The size of a one-model fit is the sum of the inclusion probabilities above this.
 Taste: never swept. A fit of several models sums over its working set instead."""
-
-ROWS_AT_ONCE = 20_000
-"""Sums of products over more rows than this are made this many rows at a time. Taste: never swept. It only decides how
-much memory is needed."""
 
 # Noise that is not the same for all answers.
 
@@ -284,8 +280,13 @@ Taste: steps of a fifth, from less than anyone asks for to more than anyone miss
 HIDDEN_SHARE = 0.8
 """Two models that differ in one column are tried with this share of one of them, too. Taste: never swept; with equal
 shares only, two with shares of .8 and .2 that were 1.5 σ apart passed for one."""
+SPREAD_STEPS = 8
+"""Steps of EM for the spread of answers on a scale around one model. Taste: steps of ratings that are σ wide leave a
+tenth of the way after two."""
 HIDDEN_COLUMNS = 60
 """At most this many columns are tried, those that the squares of the residuals point to. Taste: never swept."""
+HIDDEN_COLUMNS_ON_A_SCALE = 15
+"""On a scale, where an interval takes ten times as long as a real number, at most this many are. Taste: never swept."""
 SELDOM_STARTS = (-2.0, -1.2, 1.2, 2.0)
 """Where two models may differ in one column, and one of them answers seldom (1 − `HIDDEN_SHARE`), it is looked for this
 many spreads from the one model. Taste: about what is hard to see; EM finds the size."""
@@ -298,6 +299,12 @@ MOST_HIDDEN_NATS = 50.0
 """Pairs that are this many nats ahead of one model are as good as any. A numerical guard: their odds stay finite."""
 LEAST_HIDDEN_NOISE = 0.02
 """Two models leave at least this share of the variance around one. A numerical guard."""
+
+LINE_STARTS = ((-0.6, 0.0, 0.6), (-0.6, -0.25, 0.5), (-0.5, 0.25, 0.6))
+"""Where three models on the line through two begin, in the distance of the two from their middle. Taste: what two fits
+make of three, with the middle one split evenly or mostly given to one of them."""
+LINE_STEPS = 40
+"""Steps of EM for models on a line. Taste: never swept."""
 
 # Rivals: pairs that differ elsewhere.
 
@@ -356,6 +363,18 @@ REWEIGHTED = 5
 Taste: after four the support hardly changes in the source of the idea."""
 REWEIGHTING = 0.1
 """The weight of a coefficient that is 0, in units of that of the largest. Taste: as in the source of the idea."""
+
+# Memory.
+
+ROWS_AT_ONCE = 20_000
+"""Sums of products over more rows than this are made this many rows at a time. Taste: never swept. It only decides how
+much memory is needed."""
+COLUMNS_AT_ONCE = 500
+"""Moments of more columns than this are computed this many columns at a time. Taste: never swept. It only decides how
+much memory is needed: no dense copy of the queries is made."""
+
+# What is told of a fit.
+
 NORMAL_QUANTILE = 1.959963984540054
 """Half of a 95 % interval, in standard errors. Derived: the quantile of the normal distribution."""
 LARGEST_COVARIANCE = 60

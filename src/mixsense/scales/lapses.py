@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mixsense.arrays import Array
-from mixsense.scales.scale import Scale, Terms, real_terms
+from mixsense.scales.scale import Scale, Terms, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Lapses:
         return np.asarray(np.exp(-np.logaddexp(0.0, own - lapsed)))
 
     def _parts(self, y: Array, mean: Array, sigma: float | Array) -> tuple[Terms, Array, Array]:
-        found = real_terms(y, mean, sigma) if self.inner is None else self.inner.terms(y, mean, sigma)
+        found = terms_of(self.inner, y, mean, sigma)
         return found, found.loglik + math.log1p(-self.share), (self.anywhere(y) + math.log(self.share))[:, None]
 
     def with_share(self, share: float) -> Lapses:
@@ -96,3 +96,25 @@ class Lapses:
         """Return plain values."""
         inner = {"scale": "real"} if self.inner is None else self.inner.to_dict()
         return {**inner, "lapses": self.share}
+
+
+def without_lapses(scale: Scale | None) -> Scale | None:
+    """Return the scale of the answers that are no lapses; None for real numbers.
+
+    Examples
+    --------
+    >>> without_lapses(Lapses(0.1, 10.0)) is None
+    True
+    """
+    return scale.inner if isinstance(scale, Lapses) else scale
+
+
+def share_of_lapses(scale: Scale | None) -> float:
+    """Return the share of the answers that come from anywhere: 0 on a scale without lapses.
+
+    Examples
+    --------
+    >>> share_of_lapses(Lapses(0.1, 10.0)), share_of_lapses(None)
+    (0.1, 0.0)
+    """
+    return scale.share if isinstance(scale, Lapses) else 0.0

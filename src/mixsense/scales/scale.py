@@ -70,3 +70,14 @@ def real_terms(y: Array, mean: Array, sigma: float | Array) -> Terms:
     square = R * R
     loglik = -0.5 * square / sigma**2 - np.log(sigma) - HALF_LOG_TWO_PI
     return Terms(loglik, R, np.ones_like(R), square)
+
+
+def terms_of(scale: Scale | None, y: Array, mean: Array, sigma: float | Array) -> Terms:
+    """Return what answers y (N,) tell about means (N, L) on a scale; without one they are real numbers.
+
+    Examples
+    --------
+    >>> terms_of(None, np.array([3.0]), np.array([[1.0]]), 1.0).residual
+    array([[2.]])
+    """
+    return real_terms(y, mean, sigma) if scale is None else scale.terms(y, mean, sigma)

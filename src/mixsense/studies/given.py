@@ -43,7 +43,7 @@ def ticket_of(id: Any, key: str, name: str) -> TicketName:
     """Return the ticket that a question's id names, or say what is wrong with it; the study has this key and name."""
     found = read_id(id) if isinstance(id, str) else None
     if found is None:
-        raise InvalidInput(f"the question's id is {shown(id)}: give the id of a question of this study, as ask() did")
+        raise InvalidInput(f"the question's id is {shown(id)}: give the id that came with a question of this study")
     if found[0] != key:
         raise InvalidInput(f"question {id} belongs to another study: the ids of {name!r} begin with {key}-", id=id)
     return found[1]

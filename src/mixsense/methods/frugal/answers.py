@@ -42,8 +42,9 @@ class Answers:
         How many were asked for: some may come later, and others besides.
     largest_norm : float
         Largest ℓ2 norm of a row.
-    weights : list of (columns,) arrays
-        Of each round, from 1 on, what makes an instrument of each entry of its queries.
+    instruments : list of (columns,) arrays
+        Of each round, from 1 on, what makes an instrument of each entry of its queries; first zeros, for queries which
+        were not asked for.
     """
 
     def __init__(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
@@ -11,13 +12,15 @@ from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.model_checks.tuning import ROUNDING_STEP
 from mixsense.methods.frugal.setup import Setup
 from mixsense.methods.frugal.typical import typical_error
 from mixsense.methods.frugal.unseen import bound_for_any, unseen
 from mixsense.problem import TYPICAL
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
-from mixsense.regression.hidden import Odds, hidden_difference, no_odds, others
+from mixsense.regression.hidden import Odds, hidden_difference, hidden_over_two, no_odds, others
+from mixsense.regression.line import three_on_a_line
 from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Reading, rivals, sceptical, swaps
 from mixsense.regression.tuning import HIDDEN_SHARE
@@ -50,7 +53,11 @@ def error_bound(
     steps = one_step(answers.data, winner, np.array(answers.instruments), answers.stage)
     bound = 0.0
     if setup.promise != TYPICAL:
-        eta = tuning.LOOK_SHARE_OF_ETA * setup.eta * (0.5 if looks >= tuning.MANY_LOOKS else 1.0)
+        eta = (
+            tuning.LOOK_SHARE_OF_ETA
+            * setup.eta
+            * (tuning.SHARE_AFTER_MANY_LOOKS if looks >= tuning.MANY_LOOKS else 1.0)
+        )
         bound = bound_for_any(unseen(winner, steps, setup.level), eta, factor)
     if bound > beyond:
         return bound
@@ -62,7 +69,10 @@ def error_bound(
     if winner is candidates.one:  # `doubts` has what one model may hide
         return bound
     bound = max(bound, further_model(candidates))
-    return bound if bound > beyond else max(bound, hidden_in_each(answers, winner, setup, box))
+    if bound > beyond:
+        return bound
+    bound = math.hypot(bound, on_lines(answers, winner, setup, box))  # such models have an error of their own
+    return max(bound, hidden_in_each(answers, winner, setup, box))
 
 
 def further_model(candidates: Candidates) -> float:
@@ -82,9 +92,9 @@ def just_found(fit: Fit, before: Fit | None, gamma: float) -> bool:
     return moved > tuning.MOST_MOVED * gamma
 
 
-def farthest(models: Array, others: Array) -> float:
+def farthest(models: Array, from_these: Array) -> float:
     """Return how far a model is from the nearest of others, at most."""
-    return float(np.linalg.norm(models[:, None] - others, axis=2).min(axis=1).max())
+    return float(np.linalg.norm(models[:, None] - from_these, axis=2).min(axis=1).max())
 
 
 def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
@@ -93,19 +103,20 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
     At corners such a pair looks like one model with more noise than the others, and little tells: there it must not be
     about as probable, and a model that has more noise must not be two levels, nor two of which one answers seldom.
     Elsewhere, and if the number of models was given, no such pair may be more probable than the one model, after many
-    answers clearly so; a few answers that are far away are no evidence for one. Ratings at an end have no residual: of
-    answers on a scale nothing is said.
+    answers clearly so; a few answers that are far away are no evidence for one. At corners on a scale of few
+    steps, where an answer tells less, none may be more probable than η.
     """
-    if answers.scale is not None:
-        return 0.0
-    alike = box is not None and box.corners and setup.models is None
-    if alike:
+    alike = box is not None and box.nearly_corners and setup.models is None
+    if box is not None and box.nearly_corners and coarse(answers, fit):
+        most = setup.eta
+    elif alike:
         most = tuning.AS_PROBABLE if answers.N < tuning.ANSWERS_FOR_PAIRS else tuning.MORE_PROBABLE
     else:
         most = tuning.MORE_PROBABLE if answers.N < tuning.ANSWERS_FOR_SELDOM else tuning.CLEARLY_MORE_PROBABLE
-    noise, found = np.broadcast_to(fit.noise, fit.L), [0.0]
+    noise, found = fit.noises, [0.0]
     for a in range(fit.L):
-        beside = others(fit, a, answers.data, 0.0 if alike else tuning.SHARE_OF_TAILS)
+        tails = 0.0 if alike or answers.scale is not None else tuning.SHARE_OF_TAILS
+        beside = others(fit, a, answers.data, tails)
         wide = alike and bool(noise[a] > tuning.WIDER * noise.min())
         for share in (0.5, HIDDEN_SHARE) if wide or not alike else (0.5,):
             odds = hidden_difference(
@@ -113,18 +124,36 @@ def hidden_in_each(answers: Answers, fit: Fit, setup: Setup, box: Box | None) ->
             )
             hidden = odds.excluded(most)
             found.append(max(hidden.feature, hidden.level) if wide else hidden.feature)
+        if alike:
+            odds = hidden_over_two(answers.data, fit.beta[a], noise[a], setup.level, beside=beside)
+            found.append(odds.excluded(most).feature)
     return max(found)
+
+
+def coarse(answers: Answers, fit: Fit) -> bool:
+    """Say whether answers are on a scale whose steps hide the shape of the noise."""
+    return answers.scale is not None and answers.scale.narrowest > ROUNDING_STEP * fit.sigma
+
+
+def on_lines(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float:
+    """Return how far one of three models on the line through two of ours may be from these, where little tells.
+
+    At corners it takes many answers to see a third model between two, one with all of its coefficients. That one has
+    nothing but a place on their line must not be more probable than η.
+    """
+    if box is None or not box.nearly_corners:
+        return 0.0
+    found = [three_on_a_line(answers.data, fit, a, b, setup.free_sigma) for a, b in combinations(range(fit.L), 2)]
+    return max((line.error for line in found if line.odds > setup.eta), default=0.0)
 
 
 def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> tuple[Odds, Odds]:
     """Return the odds of two models that were not seen: that answer equally often, and of which one seldom does."""
-    if setup.models == 1:  # the user says so
-        return no_odds(), no_odds()
     noise = candidates.one.sigma if setup.free_sigma else setup.sigma
     either = None if box is None else box.coded.either
     model = candidates.one.beta[0]
     hidden = partial(hidden_difference, answers.data, model, noise, not setup.free_sigma, setup.level, either)
-    if setup.free_weights:
+    if setup.free_weights or setup.models == 1:
         return hidden(0.5), hidden(HIDDEN_SHARE)
     share = 0.5 if setup.weights is None else max(float(setup.weights.max()), 0.5)
     return (hidden(0.5), no_odds()) if share == 0.5 else (no_odds(), hidden(share))
@@ -149,7 +178,7 @@ def used_up(answers: Answers, fit: Fit) -> float:
 def rivals_of(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> list[Reading]:
     """Return the models that the answers do not rule out, where corners were asked and several models found."""
     winner, data = candidates.winner, answers.data
-    if box is None or not box.corners or winner.L == 1:
+    if box is None or not box.nearly_corners or winner.L == 1:
         return []
     found = (rivals if winner.L == 2 else swaps)(data, winner)
     if not box.coded.either.any():

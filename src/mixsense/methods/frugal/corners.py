@@ -11,7 +11,8 @@ from mixsense.errors import InvalidInput
 from mixsense.features.units import GAUSSIAN_EDGE, Coded
 from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
-from mixsense.methods.frugal.steering import best_of, gain, labelled
+from mixsense.methods.frugal.best_design import best_design
+from mixsense.methods.frugal.steering import best_of, gain, labelled, with_block
 from mixsense.regression.fit import Fit
 
 DESIGNS = ("corners", "gaussian")
@@ -38,7 +39,7 @@ class Box:
             raise InvalidInput(f"design is {self.design!r}: give 'corners' or 'gaussian'", design=self.design)
 
     @property
-    def corners(self) -> bool:
+    def nearly_corners(self) -> bool:
         """Whether the queries are corners, or nearly: models that differ elsewhere may answer alike there."""
         return self.design == "corners" or bool(self.coded.either.any())
 
@@ -128,6 +129,30 @@ class Box:
         left = [_uncertainty(flip(trial, slope, offset, reach, rng), slope, offset, sigma, block) for reach in reaches]
         return flip(Z, slope, offset, reaches[int(np.argmin(left))], rng)
 
+    def best(self, q: int, fit: Fit, rng: np.random.Generator, block: int = 1) -> Array:
+        """Draw the q corners that tell most about what was found, where a budget is spent and nothing is certified.
+
+        It is made for the design "corners": the other one asks none.
+
+        Parameters
+        ----------
+        q : int
+            How many.
+        fit : Fit
+            The models so far.
+        rng : Generator
+            Draws the corners to choose from.
+        block : int
+            This many answers share their model, and label each other.
+
+        Notes
+        -----
+        A certificate needs what such corners lack: entries inside their range, and more different queries than there
+        are coefficients, to tell rivals apart and to see what bends. The answers of the start have to do for that here.
+        """
+        Z = self.coded.allowed(self.draw(max(tuning.CORNERS_OF_A_DESIGN, tuning.CORNERS_FOR_ONE * q), rng), rng)
+        return Z[best_design(q, self.coded.rows(Z), fit, rng, block)]
+
 
 def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Generator) -> Array:
     """Flip entries of corners at random, until |offset + ⟨z, slope⟩| ≥ reach or no flip helps.
@@ -141,11 +166,11 @@ def flip(Z: Array, slope: Array, offset: float, reach: float, rng: np.random.Gen
     apart = offset + Z @ slope
     side = np.where(apart < 0, -1.0, 1.0)
     order = rng.random((len(Z), len(here))).argsort(axis=1)
-    gain = np.maximum(-2 * side[:, None] * Z[:, here] * slope[here], 0)  # what each flip would add
-    gain = np.take_along_axis(gain, order, axis=1)
-    before = np.abs(apart)[:, None] + np.cumsum(gain, axis=1) - gain
+    more = np.maximum(-2 * side[:, None] * Z[:, here] * slope[here], 0)  # what each flip would add
+    more = np.take_along_axis(more, order, axis=1)
+    before = np.abs(apart)[:, None] + np.cumsum(more, axis=1) - more
     turned = np.zeros((len(Z), len(here)), dtype=np.bool_)
-    np.put_along_axis(turned, order, (before < reach) & (gain > 0), axis=1)
+    np.put_along_axis(turned, order, (before < reach) & (more > 0), axis=1)
     Z = Z.copy()
     Z[:, here] = np.where(turned, -Z[:, here], Z[:, here])
     return Z
@@ -155,7 +180,5 @@ def _uncertainty(Z: Array, slope: Array, offset: float, sigma: float, block: int
     """Return what these corners leave uncertain: the trace of the inverse information where the models differ."""
     A = np.concatenate([np.ones((len(Z), 1)), Z[:, slope != 0]], axis=1)
     s2 = ((offset + Z @ slope) / sigma) ** 2
-    if block > 1:
-        s2 = s2 + (block - 1) * s2.mean()  # what the answer and the others of its block tell together
-    J = (A.T * labelled(s2)) @ A / len(Z)
+    J = (A.T * labelled(with_block(s2, block))) @ A / len(Z)
     return float(np.trace(np.linalg.inv(J + 1e-6 * np.eye(len(J)))))

@@ -21,6 +21,7 @@ from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import candidates_for_duels, told_apart
 from mixsense.methods.frugal.setup import Setup
 from mixsense.regression.candidates import Candidates
+from mixsense.regression.hidden import Odds
 from mixsense.regression.rivals import Reading, Swap, distance, distance_kept, moves, probabilities
 
 REMEDY = (
@@ -28,6 +29,8 @@ REMEDY = (
     "(ms.Number, or a wider ms.Integer)"
 )
 """What tells readings apart that no single answer does."""
+LARGER_GAMMA = "give a larger gamma, or models=1 if there cannot be two"
+"""What ends a run of one model that more answers would not end soon."""
 
 
 class Doubts(NamedTuple):
@@ -55,7 +58,7 @@ def doubts(
     ----------
     bound : float
         Error bound of the fit by itself.
-    alive : sequence of Rival or Swap
+    alive : sequence of Reading
         Other models that the answers do not rule out, the best first.
     answers, candidates, setup, box
         All answers, the fits to them, what was known before, and where queries stay.
@@ -87,6 +90,18 @@ def doubts(
     return Doubts(bound, f"{which} differ {told}: nothing that may be asked tells which; {REMEDY}")
 
 
+def _against_one(bound: float, both: Sequence[Odds], gamma: float | None, N: int) -> Doubts:
+    """Return the bound of the one model that was asked for, and what ends a run in which two stay more probable."""
+    more, clearly = (
+        max(max(found.inner, found.level) for found in (odds.excluded(most) for odds in both))
+        for most in (tuning.MORE_PROBABLE, tuning.CLEARLY_MORE_PROBABLE)
+    )
+    if not gamma or N < tuning.ANSWERS_FOR_SELDOM or not bound <= gamma < clearly:
+        return Doubts(max(bound, more), None)
+    text = "two models that differ in one feature, or in their levels, explain the answers better than one"
+    return Doubts(max(bound, more), f'{text}: give models="auto"')
+
+
 def _one_or_two(
     bound: float,
     answers: Answers,
@@ -96,16 +111,22 @@ def _one_or_two(
     gamma: float | None,
     names: Sequence[str],
 ) -> Doubts:
-    """Two models that differ in one feature, or in their levels, may look like one with a wider noise.
+    """Return the error bound of one model with what two may hide in it, and what ends a run that would take too long.
 
-    Two of which one answers seldom show late, and levels that differ by less than some σ look like one level with more
-    noise: no number of answers that anyone has tells them apart. So these are excluded as far as it is affordable:
-    after many answers, they must not be about as probable as one model. The result says what is left.
+    Notes
+    -----
+    Two models that differ in one feature, or in their levels, may look like one with a wider noise. Two of which one
+    answers seldom show late, and levels that differ by less than some σ look like one level with more noise: no number
+    of answers that anyone has tells them apart. So these are excluded as far as it is affordable: after many answers,
+    they must not be about as probable as one model. The result says what is left. A run ends that would take
+    `FURTHER_FOR_ONE` times as many answers to see more, or has taken that many times what its own precision took.
 
     What N answers leave hidden falls like N to the power of −1/4 where the noise is known or seen where the feature is
     in its middle, or answers are linked, and of about −1/6 where only the shape of the noise tells.
     """
     both, sigma = hidden_in_one(answers, candidates, setup, box), candidates.one.sigma
+    if setup.models == 1:  # the user says so, and two that are more probable contradict it
+        return _against_one(bound, both, gamma, answers.N)
     equal, seldom = both
     beyond, doubtful = ([odds.excluded(most) for odds in both] for most in (tuning.HIDDEN_ODDS, tuning.AS_PROBABLE))
     apart = max(equal.apart(beyond[0].level), seldom.apart(beyond[1].level))
@@ -134,7 +155,11 @@ def _one_or_two(
         more = (
             f"to see all that gamma = {gamma:.3g} is about takes some {float(f'{times * answers.N:.1g}'):,.0f} answers"
         )
-        return Doubts(with_it, f"{text}; {more}: give a larger gamma, or models=1 if there cannot be two")
+        return Doubts(with_it, f"{text}; {more}: {LARGER_GAMMA}")
+    long_enough = answers.N >= tuning.FURTHER_FOR_ONE * tuning.ANSWERS_FOR_SELDOM
+    if long_enough and bound <= gamma / math.sqrt(tuning.FURTHER_FOR_ONE):  # γ took a sixteenth of the answers
+        text = "one model explains the answers, and so do two of which one answers seldom, or whose levels differ"
+        return Doubts(with_it, f"{text}: {LARGER_GAMMA}")
     return Doubts(with_it, None)
 
 

@@ -41,7 +41,7 @@ def candidates_for_duels(many: int, box: Box, rng: np.random.Generator) -> Array
     rows, inner = np.arange(many), box.coded.inner
     for times in range(min(2, len(inner))):
         middle = inner[rng.integers(len(inner), size=many)]
-        here = rng.random(many) < (1.0 if times == 0 else 0.5)
+        here = rng.random(many) < (1.0 if times == 0 else tuning.SECOND_IN_THE_MIDDLE)
         Z[rows[here], middle[here]] = 0.0
     return box.coded.allowed(Z, rng)
 
@@ -49,8 +49,8 @@ def candidates_for_duels(many: int, box: Box, rng: np.random.Generator) -> Array
 def told_apart(X: Array, one: Reading, other: Reading) -> Array:
     """Return the symmetric Kullback–Leibler divergence of the answers to each row under two readings, (q,)."""
     means = np.hstack([X @ one.beta.T, X @ other.beta.T])
-    sigma = min(one.sigma, other.sigma)
-    low, high = means.min(axis=1) - 4 * sigma, means.max(axis=1) + 4 * sigma
+    beyond = tuning.BEYOND_THE_MEANS * min(one.sigma, other.sigma)
+    low, high = means.min(axis=1) - beyond, means.max(axis=1) + beyond
     y = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, tuning.POINTS_OF_AN_ANSWER)
     p, r = (_density(X, y, each) for each in (one, other))
     total: Array = ((p - r) * np.log(p / r)).sum(axis=1) * (high - low) / tuning.POINTS_OF_AN_ANSWER

@@ -28,6 +28,7 @@ from mixsense.methods.verification.verify import hidden_by_rounding
 from mixsense.problem import MOST_MODELS, Problem
 from mixsense.recovery import PROMISES, Recovery
 from mixsense.regression.exact import clusters, explained, shortest, sparsest
+from mixsense.regression.told import largest_first
 from mixsense.regression.tuning import EXPLAINED, SPARE_ANSWERS
 from mixsense.rounds import Method
 
@@ -221,8 +222,8 @@ class Search:
     def checks(self, anywhere: Mask | None = None) -> list[Check]:
         """Check that the models were drawn by chance; queries that two models answer alike tell nothing of that."""
         data = self.answers.data
-        miss = np.sort(np.abs(data.y[:, None] - data.X @ self.beta.T), axis=1)
-        told = miss[:, 1] > self.tolerance if len(self.beta) > 1 else np.zeros(len(data.y), dtype=np.bool_)
+        away = np.sort(np.abs(data.y[:, None] - data.X @ self.beta.T), axis=1)
+        told = away[:, 1] > self.tolerance if len(self.beta) > 1 else np.zeros(len(data.y), dtype=np.bool_)
         label = explained(data.X, data.y, self.beta, 0.0)[0]
         names = list(self.problem.names or (f"x{j}" for j in range(self.problem.n)))
         anywhere = None if anywhere is None else anywhere[told]
@@ -278,12 +279,8 @@ class Search:
 
 def order_of_exact(beta: Array, count: Index, setup: Setup) -> list[int]:
     """Return the order in which all runs show the models, as `mixsense.regression.told.order_of_models`."""
-    order: list[int]
     if setup.weights is not None and len(setup.weights) == len(beta) and np.ptp(setup.weights):
         place = np.argsort(np.argsort(-setup.weights, kind="stable"), kind="stable")
-        order = np.argsort(-count, kind="stable")[place].tolist()
+        order: list[int] = np.argsort(-count, kind="stable")[place].tolist()
         return order
-    here = int(np.ptp(beta, axis=0).argmax())
-    shares = count if setup.free_weights else np.zeros(len(beta))
-    order = np.lexsort((-beta[:, here], -shares)).tolist()
-    return order
+    return largest_first(beta, count if setup.free_weights else np.zeros(len(beta)))

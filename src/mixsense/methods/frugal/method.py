@@ -16,12 +16,11 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, just_found, rivals_of
 from mixsense.methods.frugal.corners import Box
-from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.exact import exact
 from mixsense.methods.frugal.exact_fit import exact_of_fit
 from mixsense.methods.frugal.loudness import as_loud_as, as_snr
 from mixsense.methods.frugal.model_checks import doubtful, surely_failed, surprised
-from mixsense.methods.frugal.queries import first_queries, next_queries, with_repeats
+from mixsense.methods.frugal.queries import first_queries, next_queries, with_duels, with_repeats
 from mixsense.methods.frugal.result import Report
 from mixsense.methods.frugal.setup import set_up, with_nominal_noise
 from mixsense.methods.frugal.sizes import enough_of, first_batch, growth, largest_useful_bound, next_size, start_size
@@ -98,7 +97,7 @@ def frugal(
         label = "start: corners of the box" if inside and design == "corners" else "start: Gaussian queries"
         yield from answers.ask(with_repeats(queries), label, None, enough_of(q, budget - answers.N))
     if box is not None or not setup.sigma:
-        setup = replace(with_nominal_noise(setup, answers.data), alike=inside is not None and inside.corners)
+        setup = replace(with_nominal_noise(setup, answers.data), alike=inside is not None and inside.nearly_corners)
 
     doubt, auto = False, setup.models is None
     report = Report(answers, setup, inside, problem.names, gamma)
@@ -120,8 +119,12 @@ def frugal(
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
         least = report.least_for(candidates.winner)
-        reached = gamma is not None and bound <= gamma and answers.N >= least
-        reached = reached and not (gamma is None or just_found(candidates.winner, fit_before, gamma))
+        reached = (
+            gamma is not None
+            and bound <= gamma
+            and answers.N >= least
+            and not just_found(candidates.winner, fit_before, gamma)
+        )
         ends = reached or left <= 0 or (stuck is not None and answers.N >= least)
         if (ends or answers.N >= look) and not candidates.tried_more:
             # Of three models or more a fit may be a false optimum however much evidence there is: look once more.
@@ -148,8 +151,7 @@ def frugal(
         q = next_size(answers.N, left, bound, gamma, least, share)
         queries = next_queries(q, answers, candidates, rng, bool(steer), doubt, inside, floors, left, loudest)
         if alive and inside and steer:
-            part = math.ceil(tuning.DUEL_SHARE * q)
-            queries.X[:part] = duels(part, inside, alive, rng)
+            queries = with_duels(queries, inside, alive, rng)
         queries = with_repeats(queries, tuning.REPEATED_IF_EXACT if setup.quiet else tuning.REPEATED_SHARE)
         estimate = partial(report.estimate, candidates, settled)
         new = yield from answers.ask(queries, f"stage {len(report.stages)}", estimate, enough_of(q, left))

@@ -12,10 +12,12 @@ from mixsense.methods.design import gaussian
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.loudness import as_loud_as, quieter
 from mixsense.methods.frugal.spending import spend
 from mixsense.methods.frugal.steering import Queries, Steering, focus, steer
 from mixsense.regression.candidates import Candidates
+from mixsense.regression.rivals import Reading
 from mixsense.regression.starts import second_moments
 
 
@@ -41,23 +43,26 @@ def next_queries(
 ) -> Queries:
     """Draw the q queries of the next stage: focused and steered where the fits are good enough for that.
 
-    `floors` are the shares of the energy that may go to all coordinates alike, `left` the answers that are left in the
-    budget, and `snr` caps how loud differences are.
+    `floors` are the shares of the energy that may go to all coordinates alike, only 0 where a budget is spent, `left`
+    the answers that are left in the budget, and `snr` caps how loud differences are.
     """
     several = candidates.several
     known = steered and candidates.evidence > tuning.STEERING_EVIDENCE and not doubt
+    spends = floors[-1] == 0
     if box is not None:
         if candidates.winner is candidates.one:
             return Queries(box.with_holes(box.draw(q, rng), rng), np.ones(box.coded.n))
+        if known and spends and box.design == "corners" and several.found.any():
+            return Queries.alone(box.best(q, several, rng, answers.block))
         Z = box.steer(q, several, rng, answers.block) if known else box.draw(q, rng)
         return Queries(box.with_inner_points(Z, rng), np.ones(box.coded.n))
     n = answers.X.shape[1]
     if not steered:
         return as_loud_as(Queries(gaussian(q, n, rng), np.ones(n)), snr)
     chance = chances(answers, candidates, doubt)
-    models = several.beta if floors[-1] == 0 else np.where(several.found.any(axis=0), several.beta, 0.0)
+    models = several.beta if spends else np.where(several.found.any(axis=0), several.beta, 0.0)
     if known and np.ptp(models, axis=0).any():
-        if floors[-1] == 0:
+        if spends:
             steering = spend(chance, answers.X, models, several.sigma, left, answers.block)
         else:
             count = max(int(several.found.sum()), 1)
@@ -67,6 +72,12 @@ def next_queries(
         return as_loud_as(first_queries(q, n, rng, steered, box), snr)
     floor = max(1.0, floors[-1] * tuning.QUERY_ENERGY)
     return Steering(np.sqrt(floor + focus(chance, (tuning.QUERY_ENERGY - floor) * n)), floor=floor).draw(q, rng)
+
+
+def with_duels(queries: Queries, box: Box, alive: Sequence[Reading], rng: np.random.Generator) -> Queries:
+    """Return queries of which some, the first ones, tell apart the readings that are alive."""
+    part = math.ceil(tuning.DUEL_SHARE * len(queries.X))
+    return queries._replace(X=np.concatenate([duels(part, box, alive, rng), queries.X[part:]]))
 
 
 def with_repeats(queries: Queries, share: float = tuning.REPEATED_SHARE) -> Queries:

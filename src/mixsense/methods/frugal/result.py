@@ -50,9 +50,9 @@ class Report:
         What was known before the first stage.
     inside : Box or None
         Where queries stay.
-    names : sequence of str, optional
+    names : sequence of str or None
         What the features are called.
-    gamma : float, optional
+    gamma : float or None
         The precision that was asked for.
     """
 
@@ -61,8 +61,8 @@ class Report:
         answers: Answers,
         setup: Setup,
         inside: Box | None,
-        names: Sequence[str] | None = None,
-        gamma: float | None = None,
+        names: Sequence[str] | None,
+        gamma: float | None,
     ) -> None:
         self.answers, self.setup, self.inside, self.names, self.gamma = answers, setup, inside, names, gamma
         self.box = None if inside is None else inside.coded
@@ -117,19 +117,17 @@ class Report:
             models_check(candidates),
         ]
         found += check_values(answers.data, winner)
-        level = self.box is not None and self.box.level
         free_sigma = setup.free_sigma or winner is candidates.one  # one model may take the noise that it needs
         found += check_model(
-            answers.data, winner, free_sigma, setup.free_weights, level=level, names=self.names, quiet=setup.quiet
+            answers.data, winner, free_sigma, setup.free_weights, level=setup.level, names=self.names, quiet=setup.quiet
         )
         return found
 
-    def _remedy(self, candidates: Candidates, checks: Sequence[Check]) -> dict[str, Any]:
+    def _remedy(self, candidates: Candidates, checks: Sequence[Check]) -> dict[str, Any] | None:
         """Tell what became of the option that a failed check asks for, where it can be tried on these answers."""
-        level, setup = self.box is not None and self.box.level, self.setup
+        setup, data = self.setup, self.answers.data
         free_sigma = setup.free_sigma or setup.quiet
-        tried = try_remedy(checks, self.answers.data, candidates.winner, free_sigma, setup.free_weights, level=level)
-        return {"remedy": tried} if tried else {}
+        return try_remedy(checks, data, candidates.winner, free_sigma, setup.free_weights, level=setup.level)
 
     def recovery(
         self,
@@ -167,11 +165,14 @@ class Report:
         enough = reached or (self.gamma is None and self.answers.N >= self.least)
         single = one and math.isfinite(bound) and enough
         winner = without_nominal_noise(winner, self.answers.data, setup)
-        n = winner.beta.shape[1] if box is None else box.n  # without the level, which comes first
-        intercepts = box is not None and box.level and box.intercept
+        n = winner.beta.shape[1] - setup.level  # without the level, which comes first
         ends = intervals(self.answers.data, winner)[shown][:, -n:]
         stderr = np.ptp(ends, axis=2) / (2 * NORMAL_QUANTILE)
-        centre = box.centre if box and intercepts else None
+        few = "" if reached else self._few(winner)
+        if few:
+            ends[:] = -np.inf, np.inf
+        remedy = self._remedy(candidates, checks)
+        centre = box.centre if box is not None and box.level and box.intercept else None
         level, level_stderr = (None, None) if centre is None else answers_at_zero(winner, centre)
         covariance = covariances(winner, n, centre)
         return Recovery(
@@ -183,11 +184,11 @@ class Report:
             weights_stderr=shares_stderr(self.answers.data, winner)[shown] if setup.free_weights and not one else None,
             stderr=np.where(np.isfinite(stderr), stderr, np.nan),
             interval=ends,
-            covariance=None if covariance is None else covariance[shown],
+            covariance=None if covariance is None or few else covariance[shown],
             diagnostics=self._diagnostics(candidates, checks, warnings)
             | {"rivals": self._told(alive)}
-            | self._notes(candidates, single)
-            | self._remedy(candidates, checks),
+            | self._notes(candidates, single, [few, _told_of(remedy)])
+            | ({"remedy": remedy} if remedy else {}),
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
         )
@@ -212,17 +213,31 @@ class Report:
                 warnings.append(f"the answers at x = 0 would be {found}, not 0: give intercept=True")
         return warnings
 
-    def _notes(self, candidates: Candidates, single: bool) -> dict[str, Any]:
-        """Say what the answers leave open: a model that answers seldom, and differences of two that look like one."""
+    def _few(self, winner: Fit) -> str:
+        """Say that there are too few answers for what was found, if so: then no interval is known."""
+        N, found = self.answers.N, float(winner.inclusion.sum())
+        needed = math.ceil(tuning.ANSWERS_PER_INTERVAL * max(found, tuning.LEAST_FOUND))
+        if N >= needed:
+            return ""
+        return (
+            f"{N} answers are few: coefficients that are shown may be false, others may be missing, and there are no "
+            f"95 % intervals yet; these come from about {needed} answers on"
+        )
+
+    def _notes(self, candidates: Candidates, single: bool, more: Sequence[str]) -> dict[str, Any]:
+        """Say what the answers leave open: a model that answers seldom, differences of two that look like one, more."""
         found = self._hidden(candidates) if single else {}
         share = candidates.winner.lapses
-        if share < LEAST_SHARE:
-            return found
-        seldom = f"{100 * share:.0f} % of the answers fit no model: nonsense, or a model that answers as seldom"
-        return found | {"notes": [*found.get("notes", []), seldom]}
+        notes = [*found.get("notes", []), *filter(None, more)]
+        if share >= LEAST_SHARE:
+            said = f"{100 * share:.0f} % of the answers fit no model: nonsense, or a model that answers that seldom"
+            notes.append(said)
+        return found | ({"notes": notes} if notes else {})
 
     def _hidden(self, candidates: Candidates) -> dict[str, Any]:
-        """Say which differences of two models would not have been seen."""
+        """Say which differences of two models would not have been seen, unless one is what the user says."""
+        if self.setup.models == 1:
+            return {}
         equal, seldom = hidden_in_one(self.answers, candidates, self.setup, self.inside)
         apart, rare = (_apart(odds) for odds in (equal, seldom))
         parts = [f"two that differ {_told_apart(apart)}, and answer equally often"] if any(apart.values()) else []
@@ -236,7 +251,7 @@ class Report:
 
     def _told(self, alive: Sequence[Reading]) -> list[dict[str, Any]]:
         """Tell how probable each pair is that is alive, and in which features its models differ; −1 is the level."""
-        first = 1 if self.box is not None and self.box.level else 0
+        first = 1 if self.setup.level else 0
         return [
             {"probability": p, "differ_in": (np.flatnonzero(rival.delta) - first).tolist()}
             for rival, p in zip(alive, probabilities(alive).tolist(), strict=True)
@@ -257,6 +272,11 @@ class Report:
             "warnings": warnings,
             **told_of_noise(candidates.winner.scale, answers.scale),
         }
+
+
+def _told_of(remedy: dict[str, Any] | None) -> str:
+    """Say if the option that a failed check asks for explains the answers."""
+    return f"with {remedy['option']} no check fails on these answers" if remedy and remedy["failed"] == [] else ""
 
 
 def _apart(odds: Odds) -> dict[str, float]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
-from mixsense.methods.frugal.steering import Steering, labelled, told
+from mixsense.methods.frugal.steering import Steering, labelled, told, with_block
 
 
 def spend(chance: Array, X: Array, beta: Array, sigma: float, left: int, block: int = 1) -> Steering:
@@ -54,7 +54,7 @@ def spend(chance: Array, X: Array, beta: Array, sigma: float, left: int, block: 
         reach = part * tuning.LABELLING_SEPARATION * sigma / math.sqrt(block)
         share = _left_for_focus(natural / gap2, reach**2 / gap2, energy)
         s2 = np.maximum(share * natural, reach**2) / sigma**2
-        worth = share * told_of_two(s2 + (block - 1) * s2.mean())
+        worth = share * told_of_two(with_block(s2, block))
         if worth > most:
             most, chosen = worth, Steering(np.sqrt(share * variance), delta, reach)
     return chosen
@@ -67,7 +67,7 @@ def told_so_far(X: Array, beta: Array, sigma: float, block: int = 1) -> Array:
         part = told(means, sigma).mean(axis=1)
     else:
         s2 = ((means[:, 0] - means[:, 1]) / sigma) ** 2
-        part = labelled(s2 + (block - 1) * s2.mean())
+        part = labelled(with_block(s2, block))
     found: Array = np.einsum("i,ij,ij->j", part, X, X)
     return found
 

@@ -164,6 +164,25 @@ def labelled(s2: Array) -> Array:
     return part
 
 
+def with_block(s2: Array, block: int) -> Array:
+    """Return how far apart the means of each answer are, squared, with what the others of its block tell, too.
+
+    Parameters
+    ----------
+    s2 : array
+        s² of each answer by itself, with means that are s σ apart.
+    block : int
+        This many answers share their model; each of the others tells as much as an answer does on average.
+
+    Examples
+    --------
+    >>> with_block(np.array([1.0, 3.0]), 1), with_block(np.array([1.0, 3.0]), 3)
+    (array([1., 3.]), array([5., 7.]))
+    """
+    together: Array = s2 + (block - 1) * s2.mean()
+    return together
+
+
 def steer(
     chance: Array, beta: Array, sigma: float, floors: Sequence[float] = (0.0,), found: int = 1, block: int = 1
 ) -> Steering:
@@ -203,9 +222,7 @@ def steer(
         natural = np.array(tuning.HALF_NORMAL) * math.sqrt(float(variance @ delta**2))  # |⟨x, delta⟩| without a push
         reach = _reach(natural, (1 - share) * rest * gap2, tuning.LABELLING_SEPARATION * sigma / math.sqrt(block))
         s2 = (np.maximum(natural, reach) / sigma) ** 2
-        if block > 1:
-            s2 = s2 + (block - 1) * s2.mean()  # what the answer and the others of its block tell together
-        told_of_tagged = float(labelled(s2).mean())
+        told_of_tagged = float(labelled(with_block(s2, block)).mean())
         there = float(root @ variance) / float(root.sum())
         if floor:
             there = 1 / (tuning.NOISE_QUANTILE * math.sqrt(2 * n) / floor + found / there)

@@ -143,7 +143,8 @@ class Found:
         wanted = self.problem.given_models or self.models
         vectors = np.zeros((max(found, 1), self.problem.n))
         for row, colour in zip(vectors, colours, strict=False):
-            row[np.fromiter(colour.balls, dtype=np.intp)] = np.fromiter(colour.balls.values(), dtype=np.float64)
+            support, values = colour.coefficients
+            row[support] = values
         if not warnings and found == 1:
             how, vectors = "single", np.tile(vectors, (wanted, 1))
         else:

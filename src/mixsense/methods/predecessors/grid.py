@@ -73,19 +73,19 @@ def answers_to_read(models: int, noise: float, unheard: float, care: float = 1.0
     return math.ceil(heard + care * tuning.CLOSE_MEANS * models**2 * math.pow(noise, tuning.CLOSE_POWER))
 
 
-def off_grid(misfits: Array, freedom: int, step: float) -> list[str]:
+def off_grid(worse: Array, freedom: int, step: float) -> list[str]:
     """Say if answers lie between the multiples of the step.
 
     Parameters
     ----------
-    misfits : (m,) array
+    worse : (m,) array
         By how much each reading is worse than one that need not be on the grid; χ² if there is a grid.
     freedom : int
         Its degrees of freedom.
     step : float
         The grid's.
     """
-    total, expected = float(misfits.sum()), freedom * misfits.size
+    total, expected = float(worse.sum()), freedom * worse.size
     if total <= expected + tuning.OFF_GRID * math.sqrt(2 * expected):
         return []
     return [

@@ -49,6 +49,11 @@ class Colour:
     explained: set[int] = field(default_factory=set)
     """Numbers of the measurements that are exactly this model's."""
 
+    @property
+    def coefficients(self) -> tuple[Index, Array]:
+        """The positions and the values of its balls."""
+        return np.fromiter(self.balls, dtype=np.intp), np.fromiter(self.balls.values(), dtype=np.float64)
+
     def add(self, position: int, value: float, code: Code, layers: Layers) -> list[int]:
         """Take a ball, and return the bins that it is in."""
         self.balls[position] = value
@@ -71,7 +76,7 @@ class Graph:
     def find(self, position: int, value: float) -> int | None:
         """Return the number of a ball that is known."""
         for ball in self._at.get(position, ()):
-            if np.isclose(self.balls[ball][1], value, rtol=1e-7, atol=0):  # values are quotients of rounded sums
+            if np.isclose(self.balls[ball][1], value, rtol=tuning.SAME_VALUE, atol=0):
                 return ball
         return None
 
@@ -225,7 +230,7 @@ def decode(measured: list[Measured], code: Code, layers: Layers, models: int) ->
 def _owned(balls: list[Ball], colours: list[Colour]) -> bool:
     """Return whether some colour has one of these balls."""
     return any(
-        position in colour.balls and np.isclose(colour.balls[position], value, rtol=1e-7, atol=0)
+        position in colour.balls and np.isclose(colour.balls[position], value, rtol=tuning.SAME_VALUE, atol=0)
         for position, value in balls
         for colour in colours
     )

@@ -134,7 +134,8 @@ class Signs:
 
         vectors = np.zeros((MODELS, self.n))
         for row, colour in zip(vectors, colours, strict=False):
-            row[np.fromiter(colour.balls, dtype=np.intp)] = np.fromiter(colour.balls.values(), dtype=np.float64)
+            support, values = colour.coefficients
+            row[support] = values
         vectors[len(colours) :] = vectors[:1]  # one model alone is both
         X = vstack([layers.rows(layer, self.signatures) for layer in range(len(layers))], format="csr")
         y = np.concatenate([part.reshape(-1, part.shape[2]) for part in answers])

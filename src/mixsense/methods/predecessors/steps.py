@@ -122,5 +122,5 @@ def _solved(rows: Array, side: Array) -> Array:
 def _explains(vector: Array, rows: Array, side: Array) -> bool:
     """Whether a vector predicts the last measurements, which it was not made of."""
     last = slice(-tuning.CHECKED, None)
-    misses = np.abs(rows[last] @ vector - side[last])
-    return bool(misses.max() <= tuning.PREDICTED * np.abs(side).max())
+    away = np.abs(rows[last] @ vector - side[last])
+    return bool(away.max() <= tuning.PREDICTED * np.abs(side).max())

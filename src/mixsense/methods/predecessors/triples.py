@@ -67,8 +67,8 @@ class Ratio:
     def _check(self, seen: int) -> None:
         if seen > self.models:
             raise ModelError(
-                f"a query has shown {seen} different answers, but there are {self.models} models: the answers are "
-                "noisy (give sigma, and step if all coefficients are multiples of one), or there are more models; "
+                f"one query got {seen} different answers, and at most {self.models} models can be told: the answers "
+                "are noisy (give sigma, and step if all coefficients are multiples of one), or there are more models; "
                 "method='frugal' takes noise of any size"
             )
 
@@ -92,8 +92,7 @@ class Ratio:
     def _left_in(self, answers: Array, layer: int, colours: list[Colour], layers: Layers) -> Array:
         values = np.full((len(colours), *answers.shape[:2]), np.nan)  # (L, bins, 3)
         for value, colour in zip(values, colours, strict=True):
-            support = np.fromiter(colour.balls, dtype=np.intp)
-            beta = np.fromiter(colour.balls.values(), dtype=np.float64)
+            support, beta = colour.coefficients
             for p in range(ROWS):
                 value[:, p] = layers.sums(layer, support, beta * self.signatures[p, support])
         tolerance = 8 * tuning.EXACT * np.abs(answers).max(axis=(1, 2), keepdims=True)  # (bins, 1, 1)

@@ -66,10 +66,13 @@ HASTE = 16
 CONFIRMED = 2
 """This many measurements that a model explains must hold a coefficient before it is the model's own. Derived: one alone
 may be the one that suggested it."""
+SAME_VALUE = 1e-7
+"""Values of a coefficient that differ by at most this share of it are equal: they are quotients of rounded sums.
+A numerical guard."""
 LOCATED = 400
 """Coefficients in a component of which the one that two models share is looked for. Taste: a second at most."""
 SHARED = 5
-"""As many shared coefficients are named. Taste: more say no more."""
+"""At most this many shared coefficients are named. Taste: more say no more."""
 ENTRIES = 3_000_000
 """Non-zero entries of the queries of one round. Taste: 36 MB, of which a few copies exist at a time."""
 
@@ -89,8 +92,8 @@ OFFSET = 5.5
 """A coefficient this many standard errors from its multiple of the step is off the grid. Derived: of a thousand
 coefficients one is by chance with probability 4e−5."""
 MISREAD = 0.1
-"""Up to this part of the bins is asked again if two complete colours do not explain them. Taste: more are not
-misread."""
+"""Up to this part of the bins, or of a lattice's rows, is asked again if the vectors do not explain them. Taste: more
+are not misread."""
 ROBUST_RISK = 0.002
 """The probability with which one of two models is not heard in a query's answers. Derived: a bin has some 25 queries,
 and nine bins of ten should be read."""
@@ -121,6 +124,20 @@ MOST_NOISE = 2.0
 """Noise in steps beyond which a grid is of no help. Derived: the answers to a query grow as exp((σ/step)^⅔) by what is
 remembered, and from 300 on by what was measured."""
 
+# -- Lattice, and small steps ----------------------------------------------------------------------------
+
+ROWS_PER_K = 2.0
+"""Rows to begin with: this times k log(n/k + 1), and `MORE_ROWS`. Derived: the phase transition of basis pursuit."""
+MORE_ROWS = 10
+"""Rows to begin with, besides those of `ROWS_PER_K`. Taste: some rows are dropped."""
+MORE = 0.25
+"""The part of the rows that is added if they are not enough. Taste: a few more rounds for fewer rows."""
+GUESSED_K = 4
+"""The sparsity to begin with if it is not given. Taste: rows are added until they are enough."""
+DETERMINED = 2
+"""Rows over the non-zero coefficients of a vector that they determine. Derived: two vectors of that many coefficients
+differ in twice as many."""
+
 # -- Lattice ---------------------------------------------------------------------------------------------
 
 ANCHOR_SIZE = 20
@@ -139,21 +156,10 @@ TIGHT = 1.6
 """A cluster with a larger spread, in σ, is of more than one model. Derived: of 8 answers in 10,000 clusters one is."""
 SPREAD_ERRORS = 6.0
 """Standard errors of a variance that are chance. Derived: one in 10⁹, and one in 10⁴ where tails are heavier."""
-ROWS_PER_K = 2.0
-"""Rows to begin with: this times k log(n/k + 1), and `MORE_ROWS`. Derived: the phase transition of basis pursuit."""
-MORE_ROWS = 10
-"""Rows to begin with, besides those of `ROWS_PER_K`. Taste: some rows are dropped."""
-MORE = 0.25
-"""The part of the rows that is added if they are not enough. Taste: a few more rounds for fewer rows."""
 MOST_ROWS = 3
 """The method gives up at this many times the rows to begin with. Taste: as `PATIENCE`."""
-GUESSED_K = 4
-"""The sparsity to begin with if it is not given. Taste: rows are added until they are enough."""
 AGAIN = 3
 """Rows that do not fit are asked again this many times. Taste: one misread three times is wrong for another reason."""
-DETERMINED = 2
-"""Rows over the non-zero coefficients of a vector that they determine. Derived: two vectors of that many coefficients
-differ in twice as many."""
 
 # -- Polynomials, and small steps ------------------------------------------------------------------------
 

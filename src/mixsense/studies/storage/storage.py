@@ -169,6 +169,8 @@ class Storage(OfStudy):
             if stored.size != found.size:
                 raise Misshapen(f"a round of {stored.size} questions has {found.size}")
             own, late = self._came_with(connection, number)
+            if own and own[-1].slot >= stored.size:
+                raise Misshapen("an answer belongs to no question of its round")
             if len(own) < stored.size and not self._any(connection, closed, closed.c.round == number):
                 if self._any(connection, rounds, rounds.c.round == number + 1):
                     raise Misshapen("a round that was followed by another one is not closed")

@@ -106,8 +106,8 @@ def check_model(
         for name, test in tested.items()
         if test is not None
     ]
-    if data.scale is None and data.group is None and not quiet:
-        found += _ratios(given, data.y, fit, place, level)
+    if data.group is None and not quiet:
+        found += _ratios(given, data, fit, place, level)
     return found
 
 
@@ -168,13 +168,19 @@ def linear_part(X: Array, y: Array) -> tuple[float, float]:
     return 1 - (rest / left) / (total / (len(y) - 1)), float(fdtrc(used - 1, left, F))
 
 
-def _ratios(given: View, y: Array, fit: Fit, place: Place, level: bool) -> list[Check]:
-    """Make the checks that are likelihood ratios; lapses are left out, and where there are some, tails are expected."""
-    lapses = isinstance(fit.scale, Lapses)
+def _ratios(given: View, data: Data, fit: Fit, place: Place, level: bool) -> list[Check]:
+    """Make the checks that are likelihood ratios; lapses are left out, and where there are some, tails are expected.
+
+    On a scale the shape of the noise hides behind steps and ends: only values that level off are looked for.
+    """
+    lapses, y = isinstance(fit.scale, Lapses), data.y
     kept = given.own if lapses else slice(None)
-    nats, width = link(given.X[kept], y[kept], fit.beta, given.weights, given.sigma, place.estimated)
+    at = given.X[kept], y[kept], fit.beta, given.weights, given.sigma
+    nats, width = link(*at, place.estimated, data.scale)
     what = f"the answers level off about {width:.3g} from their middle"
     found = [Check("link", nats, None, tuning.LINK_NATS, what)]
+    if data.scale is not None:
+        return found
     if level and fit.L > 1:
         gain = two_levels(given, y, fit)
         what = "two models differ in their levels alone: one with a noise of another shape explains them nearly as well"
@@ -189,7 +195,8 @@ def check_values(data: Data, fit: Fit) -> list[Check]:
     if data.scale is not None:
         return []
     given, y = see(data, fit), data.y
-    step, sigma = rounding_step(y), float(given.sigma.mean())
+    values, sigma = np.unique(y), float(given.sigma.mean())
+    step = float(np.ptp(values)) if len(values) == 2 else rounding_step(y)  # of a yes or no: any distance is a step
     noisy = isinstance(fit.scale, Lapses) or left_over(given) > tuning.EXACT_SHARE * step
     coarse = step / sigma if noisy else 0.0
     most, p_value = at_the_ends(y, given)

@@ -73,8 +73,7 @@ def gate(view: View, place: Place) -> Array:
 
 def bend(view: View, place: Place) -> Array:
     """Let the answers bend with the prediction: with its square and its cube."""
-    middle, scale = float(view.mean.mean()), float(view.mean.std()) or 1.0
-    m = (view.mean - middle) / scale
+    m = view.standardised
     return np.column_stack([(view.slopes * m**power).sum(axis=1) for power in (2, 3)])
 
 
@@ -95,12 +94,10 @@ def uneven_noise(view: View, place: Place) -> Array:
 
     Coefficients that differ among those who share a model are a noise that grows with the square of a feature.
     """
-    middle, scale = float(view.mean.mean()), float(view.mean.std()) or 1.0
-    m, X = (view.mean - middle) / scale, view.X[:, place.columns]
-    spread = view.spread.sum(axis=1, keepdims=True)
-    squares = X**2
+    m, X = view.standardised, view.X[:, place.columns]
+    spread, X2 = view.spread.sum(axis=1, keepdims=True), X**2
     own = [(view.spread * m**power).sum(axis=1, keepdims=True) for power in (1, 2)]
-    return np.column_stack([*own, spread * squares.sum(axis=1, keepdims=True), spread * X, spread * squares])
+    return np.column_stack([*own, spread * X2.sum(axis=1, keepdims=True), spread * X, spread * X2])
 
 
 def interactions(view: View, place: Place) -> Array:

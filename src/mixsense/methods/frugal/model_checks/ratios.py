@@ -10,6 +10,7 @@ from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.views import View
 from mixsense.regression.tuning import LEAST_SHARE_IN_FIT
+from mixsense.scales.scale import Scale, terms_of
 
 
 def tails(view: View) -> float:
@@ -42,7 +43,13 @@ def _with_tails(z: Array, height: Array, width: float, share: float) -> float:
 
 
 def link(
-    X: Array, y: Array, beta: Array, weights: Array, sigma: Array, estimated: tuple[Index, Index]
+    X: Array,
+    y: Array,
+    beta: Array,
+    weights: Array,
+    sigma: Array,
+    estimated: tuple[Index, Index],
+    scale: Scale | None = None,
 ) -> tuple[float, float]:
     """Return how much better models that level off explain the answers, in nats, and the half width that does best.
 
@@ -54,19 +61,22 @@ def link(
         The models, their shares and their noise.
     estimated : pair of (s,) arrays of int
         Model and column of the coefficients that are fitted.
+    scale : Scale, optional
+        How answers are made of the linear value; real numbers by default.
 
     Notes
     -----
-    Answers are mid + c tanh((m − mid)/c) instead of m, with mid the middle of the answers and c in units of half of
-    their range. All coefficients, the shares and σ are fitted again for each c, from the linear models.
+    Linear values are mid + c tanh((m − mid)/c) instead of m, with mid the middle of the answers and c in units of half
+    of their range. All coefficients, the shares and σ are fitted again for each c, from the linear models.
     """
-    low, high = float(y.min()), float(y.max())
+    values = y if scale is None else scale.value(y)
+    low, high = float(values.min()), float(values.max())
     middle, half = (low + high) / 2, (high - low) / 2
     if not half > 0:  # all answers are equal
         return 0.0, 0.0
     widths = [half * part for part in tuning.LINK_WIDTHS]
     straight, *bent = (
-        _with_link(X, y, beta, weights, sigma, estimated, middle, width) for width in (math.inf, *widths)
+        _with_link(X, y, beta, weights, sigma, estimated, middle, width, scale) for width in (math.inf, *widths)
     )
     best = int(np.argmax(bent))
     return bent[best] - straight, widths[best]
@@ -81,22 +91,23 @@ def _with_link(
     estimated: tuple[Index, Index],
     middle: float,
     width: float,
+    scale: Scale | None,
 ) -> float:
-    """Fit models whose answers level off at middle ± width by EM with steps of Gauss and Newton; the log-likelihood."""
+    """Fit models whose values level off at middle ± width by EM with steps of Gauss and Newton; the log-likelihood."""
     beta, most = beta.copy(), -math.inf
     model, column = estimated
     for _ in range(tuning.LINK_STEPS):
         m = X @ beta.T
         bent = np.tanh((m - middle) / width)  # 0 for an infinite width
-        R = y[:, None] - (middle + width * bent if math.isfinite(width) else m)
-        slope = 1 - bent**2
-        density = np.exp(-0.5 * (R / sigma) ** 2) * weights / (sigma * math.sqrt(2 * math.pi)) + 1e-300
+        found = terms_of(scale, y, middle + width * bent if math.isfinite(width) else m, sigma)
+        R, slope = found.residual, 1 - bent**2
+        density = np.exp(found.loglik) * weights + 1e-300
         total = density.sum(axis=1, keepdims=True)
         loglik, P = float(np.log(total).sum()), density / total
         if loglik < most + tuning.LINK_SETTLED:
             return max(loglik, most)
         most, weights = loglik, np.maximum(P.mean(axis=0), LEAST_SHARE_IN_FIT)
-        sigma = sigma * max(math.sqrt(float((P * (R / sigma) ** 2).sum()) / len(y)), tuning.LINK_RIDGE)
+        sigma = sigma * max(math.sqrt(float((P * found.square / sigma**2).sum()) / len(y)), tuning.LEAST_LINK_STEP)
         for a in range(len(beta)):
             here = column[model == a]
             A = X[:, here] * slope[:, [a]]

@@ -90,13 +90,14 @@ def _option(names: set[str], first: str, data: Data, free_sigma: bool, free_weig
         return _Option("scale=ms.Probability()", data._replace(scale=Probability()), free_sigma, free_weights)
     if not names & {"rounding", "ends"}:
         return None
-    rating = _rating(y, "ends" in names)
+    rating = _rating(y)
     text = f"scale=ms.Rating({rating.low:g}, {rating.high:g}, {rating.step:g})"
     return _Option(text, data._replace(scale=rating), free_sigma, free_weights)
 
 
-def _rating(y: Array, cut: bool) -> Rating:
-    """Return the scale of rounded or cut answers; where they are not cut, its ends are beyond all of them."""
+def _rating(y: Array) -> Rating:
+    """Return the scale of rounded or cut answers; an end that few of them are at is one step beyond them all."""
     step, low, high = rounding_step(y), float(y.min()), float(y.max())
-    beyond = 0.0 if cut else step or float(np.ptp(y))
-    return Rating(low - beyond, high + beyond, step)
+    beyond = step or float(np.ptp(y))
+    at_low, at_high = (float(np.mean(y == end)) >= tuning.AT_AN_END for end in (low, high))
+    return Rating(low if at_low else low - beyond, high if at_high else high + beyond, step)

@@ -112,7 +112,7 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
 
 
 def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
-    """Return the largest of several statistics, with a p-value for the largest of as many.
+    """Return the largest of several statistics, with a p-value for the largest of that many.
 
     Parameters
     ----------
@@ -127,11 +127,11 @@ def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
     """
     from scipy.special import log_ndtr
 
+    size = np.sqrt((E * E).mean(axis=0))
+    z, E = total / (math.sqrt(N) * size), E / size
     square = E * E
-    variance = square.mean(axis=0)
-    z = total / np.sqrt(N * variance)
-    skewness = np.einsum("ij,ij->j", square, E) / len(E) / variance**1.5 / math.sqrt(N)
-    kurtosis = (np.einsum("ij,ij->j", square, square) / len(E) / variance**2 - 3) / N
+    skewness = np.einsum("ij,ij->j", square, E) / len(E) / math.sqrt(N)
+    kurtosis = (np.einsum("ij,ij->j", square, square) / len(E) - 3) / N
     normal = normalised(z, skewness, kurtosis)
     best = int(np.abs(normal).argmax())
     log_p = math.log(2 * len(z)) + float(log_ndtr(-abs(normal[best])))

@@ -10,7 +10,7 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import one_a_group
 from mixsense.regression.uniformity import uniform_p_value
-from mixsense.scales.lapses import Lapses
+from mixsense.scales.lapses import without_lapses
 
 
 def surprised(data: Data, fit: Fit) -> bool:
@@ -45,7 +45,7 @@ def outlier_share(data: Data, fit: Fit) -> float:
     Of an answer that stands for an interval, the mean distance counts that each model gives it.
     """
     mean, sd = data.X @ fit.beta.T, _predictive_sd(data.X, fit)
-    scale = fit.scale.inner if isinstance(fit.scale, Lapses) else fit.scale
+    scale = without_lapses(fit.scale)
     R = data.y[:, None] - mean if scale is None else scale.terms(data.y, mean, sd).residual
     far = np.abs(R) > tuning.OUTLIER_DISTANCE * sd
     return float(far.all(axis=1).mean()) if len(data.y) else 0.0

@@ -82,6 +82,8 @@ LINK_SETTLED = 1e-3
 """EM for answers that level off ends when it gains less than this many nats. Taste: never swept."""
 LINK_RIDGE = 1e-3
 """Ridge of models that level off, relative to the rows. A numerical guard: what is level tells nothing."""
+LEAST_LINK_STEP = 1e-3
+"""A step of EM for answers that level off leaves at least this share of σ. A numerical guard."""
 LINK_NATS = 6.0
 """A link fails if answers that level off are more probable by this many nats.
 Swept: of 50 fits to linear answers (seeds 0 to 24, n = 4 and 12) none had more than 2.6."""
@@ -103,6 +105,9 @@ LARGEST_OUTLIER_SHARE = 0.002
 """A larger share of outliers than this is no accident. Taste: never swept."""
 FEWEST_OUTLIERS = 3
 """Up to this many outliers are no reason for a warning, whatever their share. Taste: never swept."""
+AT_AN_END = 0.02
+"""Where this share of rounded answers is the smallest or the largest, it is an end of the scale that is offered.
+Taste: of rounded numbers without ends, less than 1 % of 300 are the largest; of ratings that reach an end, more."""
 LOGIT_SLOPE = 4
 """The noise of probabilities is this many times as large in logits. Derived: the logit's slope at 1/2."""
 PARALLEL_ERRORS = 3.0

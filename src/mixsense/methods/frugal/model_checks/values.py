@@ -34,7 +34,7 @@ def left_over(view: View) -> float:
 
 
 def at_the_ends(y: Array, view: View) -> tuple[int, float]:
-    """Return how many answers are at the fuller one of both ends, and the p-value of as many if the model holds.
+    """Return how many answers are at the fuller one of both ends, and the p-value of that many if the model holds.
 
     Notes
     -----

@@ -11,7 +11,7 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import of_groups
 from mixsense.scales.lapses import Lapses
-from mixsense.scales.scale import real_terms
+from mixsense.scales.scale import terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,12 @@ class View:
     def z(self) -> Array:
         """Distance from each model, in its σ, (N, L)."""
         return self.residual / self.sigma
+
+    @property
+    def standardised(self) -> Array:
+        """What each model would answer, less the mean over all answers and models, in standard deviations, (N, L)."""
+        middle, scale = float(self.mean.mean()), float(self.mean.std()) or 1.0
+        return (self.mean - middle) / scale
 
     @property
     def slopes(self) -> Array:
@@ -84,10 +90,9 @@ class View:
 def see(data: Data, fit: Fit) -> View:
     """Return how the fit sees answers."""
     mean, scale = data.X @ fit.beta.T, fit.scale
-    terms = (real_terms if scale is None else scale.terms)(data.y, mean, fit.noise)
-    sigma = np.broadcast_to(np.asarray(fit.noise, dtype=np.float64), fit.L)
+    terms = terms_of(scale, data.y, mean, fit.noise)
     P = fit.explained(data).probability
-    found = View(data.X, mean, terms.residual, terms.square, P, sigma, fit.weights, data.group, real=scale is None)
+    found = View(data.X, mean, terms.residual, terms.square, P, fit.noises, fit.weights, data.group, real=scale is None)
     if not isinstance(scale, Lapses):
         return found
     lapsed = (P * scale.lapsed(data.y, mean, fit.noise)).sum(axis=1, keepdims=True)
@@ -99,8 +104,7 @@ def draw(data: Data, fit: Fit, rng: np.random.Generator) -> View:
     N, scale = len(data.y), fit.scale
     group = np.arange(N) if data.group is None else data.group
     model = rng.choice(fit.L, int(group.max()) + 1, p=fit.weights)[group]
-    sigma = np.broadcast_to(np.asarray(fit.noise, dtype=np.float64), fit.L)[model]
-    y = np.einsum("ij,ij->i", data.X, fit.beta[model]) + sigma * rng.standard_normal(N)
+    y = np.einsum("ij,ij->i", data.X, fit.beta[model]) + fit.noises[model] * rng.standard_normal(N)
     if scale is not None:
         y = scale.answer(y)
     if isinstance(scale, Lapses):

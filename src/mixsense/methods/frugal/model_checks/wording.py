@@ -55,8 +55,14 @@ CHANCE = (
 
 
 def failed(checks: Sequence[Check]) -> list[Check]:
-    """Return the checks that failed: strong ones before weak ones, and both in the order of naming."""
+    """Return the checks that failed: strong ones before weak ones, and both in the order of naming.
+
+    A constant looks like a level that drifts, if less so: it comes first where it explains more.
+    """
     order, wrong = list(REMEDIES), [check for check in checks if check.failed]
+    nats = {check.name: check.nats for check in wrong}
+    if nats.get("offset", 0.0) > nats.get("drift of the level", 0.0):
+        order.insert(0, "offset")
     strong = tuning.STRONG_SHARE * max((check.nats for check in wrong), default=0.0)
     return sorted(wrong, key=lambda check: (check.nats < strong, order.index(check.name)))
 
