@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
 
+import mixsense as mixsense_
 from mixsense.cli.main import main
 
 
@@ -59,8 +60,10 @@ def _inside(folder: str | os.PathLike[str]) -> Iterator[None]:
     finally:
         os.chdir(before)
         sys.path[:] = path
+        stays = {Path(sys.prefix), Path(mixsense_.__file__).parent}  # they may be in this folder, as in a checkout
         for name, module in list(sys.modules.items()):
-            if name not in known and (file := getattr(module, "__file__", None)) and here in Path(file).parents:
+            above = set(Path(file).parents) if (file := getattr(module, "__file__", None)) else set()
+            if name not in known and here in above and not stays & above:
                 del sys.modules[name]
         if pyplot := sys.modules.get("matplotlib.pyplot"):
             pyplot.close("all")

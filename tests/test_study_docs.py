@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shlex
 from pathlib import Path
 
 import mixsense as ms
 from in_process import mixsense
+from mixsense.studies.storage import choosing
 
 PAGE = (
     (Path(__file__).parent.parent / "docs" / "studies.md").read_text(encoding="utf-8").split("## An endpoint audit")[0]
@@ -16,6 +18,10 @@ PAGE = (
 
 def test_the_crowd_study_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # Questions come in a random order that nobody knows: 2 % of the runs have a check that fails by chance.
+    seeded = random.Random(1)
+    monkeypatch.setattr(choosing, "_random", seeded)
+    monkeypatch.setattr("secrets.randbits", seeded.getrandbits)
     space: dict[str, object] = {}
     ran = []
     for kind, text in re.findall(r"```(toml|console|python)\n(.*?)```", PAGE, re.S):
