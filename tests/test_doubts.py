@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -9,7 +11,9 @@ from scipy.stats import binom
 import mixsense as ms
 from mixed_answers import fit
 from mixsense.features.units import Coded
+from mixsense.methods.frugal import doubts as module
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.doubts import endless
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.tuning import HIDDEN_ODDS
 from mixsense.methods.frugal.unseen import unseen
@@ -113,6 +117,25 @@ def test_what_one_model_hides_in_a_yes_or_no_is_told():
     assert "so do two that differ in 'milk' or 'sugar' or 'lemon' by less than" in r.diagnostics["warnings"][-1]
     linked = oracle.recover(1, block=4)  # answers that are linked leave no room for two
     assert linked.status == "single"
+
+
+@pytest.mark.parametrize(
+    ("own", "N", "bound", "models", "ends"),
+    [
+        (0.07, 6400, 1.0, 2, True),
+        (0.08, 6400, 1.0, 2, False),  # the models themselves are not known to γ/4
+        (0.07, 6399, 1.0, 2, False),
+        (0.07, 6400, 0.3, 2, False),  # certified
+        (0.07, 6400, 1.0, 1, False),  # `doubts` ends it
+    ],
+)
+def test_a_run_ends_that_another_model_would_keep_going_for_ever(monkeypatch, own, N, bound, models, ends):
+    monkeypatch.setattr(module, "own_bound", lambda *given: own)
+    one, two = SimpleNamespace(L=1), SimpleNamespace(L=2)
+    fits = SimpleNamespace(winner=(one, two)[models - 1], one=one)
+    text = endless(bound, SimpleNamespace(N=N), fits, None, 0.3)
+    assert (text is not None) == ends
+    assert not ends or "2 models explain the answers, with errors of at most 0.07, and so may 3" in text
 
 
 def test_a_duel_asks_in_the_middle_only_of_what_has_one():

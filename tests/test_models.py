@@ -215,3 +215,31 @@ def test_one_model_that_was_asked_for_is_contradicted_by_two():
         r = ms.recover(box_oracle(beta, rng, 0.3), 4, gamma=0.3, seed=seed, max_queries=3000, **given)
         assert r.status == "uncertain"
         assert any('models="auto"' in text for text in r.diagnostics["warnings"])
+
+
+def noisy(truth, seldom, noise, seed):
+    """An oracle of which the second model gives a small share of the answers."""
+    rng = np.random.default_rng([seed, 1])
+
+    def oracle(queries, repeats):
+        own = (rng.random((len(queries), repeats)) < seldom).astype(int)
+        return np.einsum("ij,irj->ir", queries, truth[own]) + noise(rng, own.shape)
+
+    return oracle
+
+
+@pytest.mark.slow
+def test_a_model_of_outliers_is_not_shown_where_a_check_failed():
+    truth, given = ms.random_models(2, 6, 2, 8.0, seed=4), {"gamma": None, "max_queries": 1200, "seed": [4, 3]}
+    heavy = [
+        ms.recover(
+            noisy(truth, 0.012, lambda rng, size: rng.standard_t(3, size) / np.sqrt(3), 4), 6, models=models, **given
+        )
+        for models in ("auto", 2)
+    ]
+    assert [len(r.vectors) for r in heavy] == [1, 2]
+    assert [r.status for r in heavy] == ["uncertain", "uncertain"]
+    assert "cannot be told from outliers, and is not shown: models=2 shows it" in heavy[0].diagnostics["warnings"][-1]
+    gaussian = ms.recover(noisy(truth, 0.012, lambda rng, size: rng.standard_normal(size), 4), 6, **given)
+    assert len(gaussian.vectors) == 2  # nothing else speaks against it
+    assert "one share is 0.0" in gaussian.diagnostics["warnings"][-1]

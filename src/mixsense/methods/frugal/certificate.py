@@ -48,6 +48,21 @@ def error_bound(
         A bound above this is of no use: as soon as a part of it is, that part is returned.
     """
     winner = candidates.winner
+    bound = own_bound(answers, candidates, setup, looks, beyond)
+    if bound > beyond or winner is candidates.one:  # `doubts` has what one model may hide
+        return bound
+    bound = max(bound, further_model(candidates))
+    if bound > beyond:
+        return bound
+    bound = math.hypot(bound, on_lines(answers, winner, setup, box))  # such models have an error of their own
+    return max(bound, hidden_in_each(answers, winner, setup, box))
+
+
+def own_bound(
+    answers: Answers, candidates: Candidates, setup: Setup, looks: int = 0, beyond: float = math.inf
+) -> float:
+    """Return a bound on the error of the worst model if there are as many as were found: `error_bound` has the rest."""
+    winner = candidates.winner
     factor = tuning.BOUND_FACTOR + tuning.BOUND_FACTOR_UNLABELLED * unlabelled(answers, candidates.several)
     factor /= math.sqrt(1 - used_up(answers, winner))
     steps = one_step(answers.data, winner, np.array(answers.instruments), answers.stage)
@@ -63,16 +78,7 @@ def error_bound(
         return bound
     # A budget is spent where it tells most, not where what was missed would show: all of the queries have to do then.
     typical = factor * typical_error(winner, steps if setup.instruments else one_step(answers.data, winner), setup.eta)
-    bound = max(bound, typical * (tuning.TYPICAL_FACTOR if setup.promise == TYPICAL else 1.0))
-    if bound > beyond:
-        return bound
-    if winner is candidates.one:  # `doubts` has what one model may hide
-        return bound
-    bound = max(bound, further_model(candidates))
-    if bound > beyond:
-        return bound
-    bound = math.hypot(bound, on_lines(answers, winner, setup, box))  # such models have an error of their own
-    return max(bound, hidden_in_each(answers, winner, setup, box))
+    return max(bound, typical * (tuning.TYPICAL_FACTOR if setup.promise == TYPICAL else 1.0))
 
 
 def further_model(candidates: Candidates) -> float:

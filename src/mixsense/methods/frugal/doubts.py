@@ -16,7 +16,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import hidden_in_one
+from mixsense.methods.frugal.certificate import hidden_in_one, own_bound
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import candidates_for_duels, told_apart
 from mixsense.methods.frugal.setup import Setup
@@ -30,7 +30,7 @@ REMEDY = (
 )
 """What tells readings apart that no single answer does."""
 LARGER_GAMMA = "give a larger gamma, or models=1 if there cannot be two"
-"""What ends a run of one model that more answers would not end soon."""
+"""What a user can do where more answers would not end a run of one model soon."""
 
 
 class Doubts(NamedTuple):
@@ -88,6 +88,23 @@ def doubts(
     told = ", or ".join(ways[: tuning.READINGS_TOLD] + ["…"] * (len(ways) > tuning.READINGS_TOLD))
     which = "the models" if len(candidates.winner.beta) == 2 else "two of the models"
     return Doubts(bound, f"{which} differ {told}: nothing that may be asked tells which; {REMEDY}")
+
+
+def endless(bound: float, answers: Answers, candidates: Candidates, setup: Setup, gamma: float | None) -> str | None:
+    """Say what ends a run of several models that has taken far more answers than these models by themselves took.
+
+    It is another model that was not excluded, and there may be none: heavy tails of the noise leave such doubts open
+    for as long as anybody asks.
+    """
+    long_enough = answers.N >= tuning.FURTHER_FOR_ONE * tuning.ANSWERS_FOR_SELDOM
+    if not gamma or bound <= gamma or candidates.winner is candidates.one or not long_enough:
+        return None
+    own = own_bound(answers, candidates, setup)
+    if own > gamma / math.sqrt(tuning.FURTHER_FOR_ONE):  # γ took a sixteenth of the answers
+        return None
+    L = candidates.winner.L
+    text = f"{L} models explain the answers, with errors of at most {own:.2g}, and so may {L + 1}, of which one hides"
+    return f"{text} in another or answers seldom: give models={L} if there are no more, or a larger gamma"
 
 
 def _against_one(bound: float, both: Sequence[Odds], gamma: float | None, N: int) -> Doubts:

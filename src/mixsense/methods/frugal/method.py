@@ -16,6 +16,7 @@ from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
 from mixsense.methods.frugal.certificate import error_bound, just_found, rivals_of
 from mixsense.methods.frugal.corners import Box
+from mixsense.methods.frugal.doubts import endless
 from mixsense.methods.frugal.exact import exact
 from mixsense.methods.frugal.exact_fit import exact_of_fit
 from mixsense.methods.frugal.loudness import as_loud_as, as_snr
@@ -118,6 +119,7 @@ def frugal(
         near = bound <= (gamma or sys.float_info.max)
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
+        stuck = stuck or (endless(bound, answers, candidates, setup, gamma) if settled else None)
         least = report.least_for(candidates.winner)
         reached = (
             gamma is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
 from mixsense.regression.tuning import LAPSES_OF_A_MODEL, NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
+
+OF_OUTLIERS = ("tails", "shape")
+"""Checks that fail where a model may be nothing but the tails of the noise."""
 
 
 class Report:
@@ -155,11 +159,16 @@ class Report:
         doubt : str, optional
             What no number of such answers tells.
         """
+        if checks is None:
+            checks = self.checks(candidates) if math.isfinite(bound) else []
+        if seldom := self._seldom(candidates, checks):
+            candidates, bound, doubt = replace(candidates, choice=candidates.models - 1), math.inf, seldom
+            told = [check for check in checks if check.name in OF_OUTLIERS and check.failed]
+            others = {"models", *(check.name for check in told)}
+            checks = told + [check for check in self.checks(candidates) if check.name not in others]
         setup, winner, box = self.setup, candidates.winner, self.box
         one = winner is candidates.one
         shown = [0] * (setup.models or 1) if one else order_of_models(winner, setup)
-        if checks is None:
-            checks = self.checks(candidates) if math.isfinite(bound) else []
         warnings = self._warnings(candidates, checks) + ([doubt] if doubt else [])
         # With a precision to reach, one model that the budget left in doubt is the best estimate so far, and no more.
         enough = reached or (self.gamma is None and self.answers.N >= self.least)
@@ -191,6 +200,25 @@ class Report:
             | ({"remedy": remedy} if remedy else {}),
             intercept=None if level is None else level[shown],
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
+        )
+
+    def _seldom(self, candidates: Candidates, checks: Sequence[Check]) -> str | None:
+        """Say so if a check failed, and one of the models may be nothing but the tails of the noise.
+
+        It is not shown then: nobody asked for it, and its coefficients are those of the noise.
+        """
+        winner = candidates.winner
+        fits = not any(check.failed for check in checks)
+        if fits or self.setup.models or winner is candidates.one or not candidates.fits.get(winner.L - 1):
+            return None
+        seldom = int(winner.weights.argmin())
+        share = float(winner.weights[seldom])
+        least = share - NORMAL_QUANTILE * float(shares_stderr(self.answers.data, winner)[seldom])
+        if least > LEAST_SHARE:
+            return None
+        return (
+            f"{100 * share:.2g} % of the answers would be explained best by one model more; one that answers so seldom "
+            f"cannot be told from outliers, and is not shown: models={winner.L} shows it"
         )
 
     def _warnings(self, candidates: Candidates, checks: Sequence[Check]) -> list[str]:
