@@ -239,7 +239,7 @@ def test_a_model_of_outliers_is_not_shown_where_a_check_failed():
     ]
     assert [len(r.vectors) for r in heavy] == [1, 2]
     assert [r.status for r in heavy] == ["uncertain", "uncertain"]
-    assert "cannot be told from outliers, and is not shown: models=2 shows it" in heavy[0].diagnostics["warnings"][-1]
+    assert "may be made of outliers, and is not shown: models=2 shows it" in heavy[0].diagnostics["warnings"][-1]
     gaussian = ms.recover(noisy(truth, 0.012, lambda rng, size: rng.standard_normal(size), 4), 6, **given)
     assert len(gaussian.vectors) == 2  # nothing else speaks against it
     assert "one share is 0.0" in gaussian.diagnostics["warnings"][-1]

@@ -161,11 +161,10 @@ class Report:
         """
         if checks is None:
             checks = self.checks(candidates) if math.isfinite(bound) else []
-        if seldom := self._seldom(candidates, checks):
-            candidates, bound, doubt = replace(candidates, choice=candidates.models - 1), math.inf, seldom
-            told = [check for check in checks if check.name in OF_OUTLIERS and check.failed]
-            others = {"models", *(check.name for check in told)}
-            checks = told + [check for check in self.checks(candidates) if check.name not in others]
+        if outliers := self._of_outliers(candidates, checks):
+            candidates, bound, doubt = replace(candidates, choice=candidates.models - 1), math.inf, outliers
+            tails = [check for check in checks if check.failed and check.name in OF_OUTLIERS]
+            checks = [check for check in checks if not tails or check in tails or not check.failed]
         setup, winner, box = self.setup, candidates.winner, self.box
         one = winner is candidates.one
         shown = [0] * (setup.models or 1) if one else order_of_models(winner, setup)
@@ -202,23 +201,24 @@ class Report:
             intercept_stderr=None if level_stderr is None else level_stderr[shown],
         )
 
-    def _seldom(self, candidates: Candidates, checks: Sequence[Check]) -> str | None:
+    def _of_outliers(self, candidates: Candidates, checks: Sequence[Check]) -> str | None:
         """Say so if a check failed, and one of the models may be nothing but the tails of the noise.
 
-        It is not shown then: nobody asked for it, and its coefficients are those of the noise.
+        It answers too seldom, is not established, or the answers speak less for it than for such tails. Then it is not
+        shown: nobody asked for it, and its coefficients are those of the noise.
         """
-        winner = candidates.winner
-        fits = not any(check.failed for check in checks)
-        if fits or self.setup.models or winner is candidates.one or not candidates.fits.get(winner.L - 1):
+        winner, wrong = candidates.winner, [check for check in checks if check.failed]
+        if not wrong or self.setup.models or winner is candidates.one or not candidates.fits.get(winner.L - 1):
             return None
         seldom = int(winner.weights.argmin())
         share = float(winner.weights[seldom])
         least = share - NORMAL_QUANTILE * float(shares_stderr(self.answers.data, winner)[seldom])
-        if least > LEAST_SHARE:
+        tails = max((check.nats for check in wrong if check.name in OF_OUTLIERS), default=0.0)
+        if least > LEAST_SHARE and candidates.established and candidates.evidence > tails:
             return None
         return (
-            f"{100 * share:.2g} % of the answers would be explained best by one model more; one that answers so seldom "
-            f"cannot be told from outliers, and is not shown: models={winner.L} shows it"
+            f"{100 * share:.2g} % of the answers would be explained best by one model more, which may be made of "
+            f"outliers, and is not shown: models={winner.L} shows it"
         )
 
     def _warnings(self, candidates: Candidates, checks: Sequence[Check]) -> list[str]:
