@@ -11,9 +11,8 @@ from scipy.stats import binom
 import mixsense as ms
 from mixed_answers import fit
 from mixsense.features.units import Coded
-from mixsense.methods.frugal import doubts as module
+from mixsense.methods.frugal import doubts, method
 from mixsense.methods.frugal.corners import Box
-from mixsense.methods.frugal.doubts import endless
 from mixsense.methods.frugal.duels import duels
 from mixsense.methods.frugal.tuning import HIDDEN_ODDS
 from mixsense.methods.frugal.unseen import unseen
@@ -120,22 +119,35 @@ def test_what_one_model_hides_in_a_yes_or_no_is_told():
 
 
 @pytest.mark.parametrize(
-    ("own", "N", "bound", "models", "ends"),
+    ("own", "N", "gamma", "models", "ends"),
     [
-        (0.07, 6400, 1.0, 2, True),
-        (0.08, 6400, 1.0, 2, False),  # the models themselves are not known to γ/4
-        (0.07, 6399, 1.0, 2, False),
-        (0.07, 6400, 0.3, 2, False),  # certified
-        (0.07, 6400, 1.0, 1, False),  # `doubts` ends it
+        (0.07, 6400, 0.3, 2, True),
+        (0.08, 6400, 0.3, 2, False),  # the models themselves are not known to γ/4
+        (0.07, 6399, 0.3, 2, False),
+        (0.07, 6400, None, 2, False),
+        (0.0, 6400, 0.0, 2, False),  # exact answers have an end of their own
+        (0.07, 6400, 0.3, 1, False),  # `doubts` ends it
     ],
 )
-def test_a_run_ends_that_another_model_would_keep_going_for_ever(monkeypatch, own, N, bound, models, ends):
-    monkeypatch.setattr(module, "own_bound", lambda *given: own)
+def test_a_run_ends_that_another_model_would_keep_going_for_ever(monkeypatch, own, N, gamma, models, ends):
+    monkeypatch.setattr(doubts, "own_bound", lambda *given: own)
     one, two = SimpleNamespace(L=1), SimpleNamespace(L=2)
     fits = SimpleNamespace(winner=(one, two)[models - 1], one=one)
-    text = endless(bound, SimpleNamespace(N=N), fits, None, 0.3)
+    text = doubts.endless(SimpleNamespace(N=N), fits, None, gamma)
     assert (text is not None) == ends
-    assert not ends or "2 models explain the answers, with errors of at most 0.07, and so may 3" in text
+    assert not ends or "2 models explain the answers, with an error bound of 0.07 by themselves" in text
+
+
+def test_what_ends_such_a_run_is_what_the_result_says(monkeypatch):
+    real = method.error_bound
+    monkeypatch.setattr(method, "error_bound", lambda *given: max(real(*given), 1.0))
+    monkeypatch.setattr(method, "endless", lambda answers, *given: "another hides" if answers.N > 500 else None)
+    pair = ms.random_pair(10, 3, 6.0, seed=1)
+    r = ms.recover(ms.SimulatedOracle(pair, 1.0, seed=1), 10, gamma=0.3, seed=1, max_queries=2000)
+    assert r.status == "uncertain"
+    assert r.diagnostics["warnings"] == ["another hides"]
+    assert 500 < r.queries < 1000
+    assert r.error_bound == 1
 
 
 def test_a_duel_asks_in_the_middle_only_of_what_has_one():

@@ -57,7 +57,7 @@ class Candidates:
     score: dict[int, float]
     """Number of models -> how well they explain the answers, in nats; what their coefficients cost is in it."""
     choice: int | None = None
-    """How many models the user says there are; None if the answers have to tell."""
+    """How many models the user says there are, or a result shows; None if the answers have to tell."""
     fewer: EM | None = None
     """The best of one model less than there seem to be, where that is more than one."""
     held_out: dict[str, list[float]] = field(default_factory=dict)

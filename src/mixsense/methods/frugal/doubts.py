@@ -90,21 +90,31 @@ def doubts(
     return Doubts(bound, f"{which} differ {told}: nothing that may be asked tells which; {REMEDY}")
 
 
-def endless(bound: float, answers: Answers, candidates: Candidates, setup: Setup, gamma: float | None) -> str | None:
-    """Say what ends a run of several models that has taken far more answers than these models by themselves took.
+def endless(answers: Answers, candidates: Candidates, setup: Setup, gamma: float | None) -> str | None:
+    """Say what ends a run of several models whose error bound is above γ long after they were known by themselves.
 
-    It is another model that was not excluded, and there may be none: heavy tails of the noise leave such doubts open
-    for as long as anybody asks.
+    It is another model that was not excluded, and there may be none: heavy tails of the noise leave such a doubt open
+    however many answers there are.
     """
-    long_enough = answers.N >= tuning.FURTHER_FOR_ONE * tuning.ANSWERS_FOR_SELDOM
-    if not gamma or bound <= gamma or candidates.winner is candidates.one or not long_enough:
+    if not gamma or candidates.winner is candidates.one or not _many(answers.N):
         return None
     own = own_bound(answers, candidates, setup)
-    if own > gamma / math.sqrt(tuning.FURTHER_FOR_ONE):  # γ took a sixteenth of the answers
+    if not _far_below(own, gamma):
         return None
-    L = candidates.winner.L
-    text = f"{L} models explain the answers, with errors of at most {own:.2g}, and so may {L + 1}, of which one hides"
-    return f"{text} in another or answers seldom: give models={L} if there are no more, or a larger gamma"
+    return (
+        f"{candidates.winner.L} models explain the answers, with an error bound of {own:.2g} by themselves; that one "
+        "of them is two, or that a further one answers seldom, is still not excluded: give a larger gamma"
+    )
+
+
+def _many(N: int) -> bool:
+    """Say whether N answers are `FURTHER_FOR_ONE` times as many as tell of models that answer seldom."""
+    return N >= tuning.FURTHER_FOR_ONE * tuning.ANSWERS_FOR_SELDOM
+
+
+def _far_below(bound: float, gamma: float) -> bool:
+    """Say whether a sixteenth of the answers would have brought a bound to γ."""
+    return bound <= gamma / math.sqrt(tuning.FURTHER_FOR_ONE)
 
 
 def _against_one(bound: float, both: Sequence[Odds], gamma: float | None, N: int) -> Doubts:
@@ -173,8 +183,7 @@ def _one_or_two(
             f"to see all that gamma = {gamma:.3g} is about takes some {float(f'{times * answers.N:.1g}'):,.0f} answers"
         )
         return Doubts(with_it, f"{text}; {more}: {LARGER_GAMMA}")
-    long_enough = answers.N >= tuning.FURTHER_FOR_ONE * tuning.ANSWERS_FOR_SELDOM
-    if long_enough and bound <= gamma / math.sqrt(tuning.FURTHER_FOR_ONE):  # γ took a sixteenth of the answers
+    if _many(answers.N) and _far_below(bound, gamma):
         text = "one model explains the answers, and so do two of which one answers seldom, or whose levels differ"
         return Doubts(with_it, f"{text}: {LARGER_GAMMA}")
     return Doubts(with_it, None)

@@ -119,7 +119,8 @@ def frugal(
         near = bound <= (gamma or sys.float_info.max)
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
-        stuck = stuck or (endless(bound, answers, candidates, setup, gamma) if settled else None)
+        if settled and not near and (stuck := endless(answers, candidates, setup, gamma)):
+            bound = error_bound(answers, candidates, setup, inside, looks)  # all parts of it
         least = report.least_for(candidates.winner)
         reached = (
             gamma is not None

@@ -39,7 +39,7 @@ from mixsense.regression.told import answers_at_zero, covariances, order_of_mode
 from mixsense.regression.tuning import LAPSES_OF_A_MODEL, NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
 
-OF_OUTLIERS = ("tails", "shape")
+OF_OUTLIERS = ("outliers", "tails", "shape", "lapses")
 """Checks that fail where a model may be nothing but the tails of the noise."""
 
 
@@ -161,14 +161,17 @@ class Report:
         """
         if checks is None:
             checks = self.checks(candidates) if math.isfinite(bound) else []
+        said = [doubt] if doubt else []
         if outliers := self._of_outliers(candidates, checks):
-            candidates, bound, doubt = replace(candidates, choice=candidates.models - 1), math.inf, outliers
-            tails = [check for check in checks if check.failed and check.name in OF_OUTLIERS]
-            checks = [check for check in checks if not tails or check in tails or not check.failed]
+            failed = [check for check in checks if check.failed and check.name in OF_OUTLIERS]
+            candidates, bound, reached, alive = replace(candidates, choice=candidates.models - 1), math.inf, False, ()
+            replaced = {"models", *(check.name for check in failed)}
+            checks = [*failed, *(check for check in self.checks(candidates) if check.name not in replaced)]
+            said.append(outliers)
         setup, winner, box = self.setup, candidates.winner, self.box
         one = winner is candidates.one
         shown = [0] * (setup.models or 1) if one else order_of_models(winner, setup)
-        warnings = self._warnings(candidates, checks) + ([doubt] if doubt else [])
+        warnings = self._warnings(candidates, checks) + said
         # With a precision to reach, one model that the budget left in doubt is the best estimate so far, and no more.
         enough = reached or (self.gamma is None and self.answers.N >= self.least)
         single = one and math.isfinite(bound) and enough
@@ -202,19 +205,22 @@ class Report:
         )
 
     def _of_outliers(self, candidates: Candidates, checks: Sequence[Check]) -> str | None:
-        """Say so if a check failed, and one of the models may be nothing but the tails of the noise.
+        """Say so if one of the models may be nothing but the tails of the noise.
 
-        It answers too seldom, is not established, or the answers speak less for it than for such tails. Then it is not
-        shown: nobody asked for it, and its coefficients are those of the noise.
+        A check of outliers failed, and that model answers too seldom to be told from them, or the answers speak less
+        for it than for tails. Then it is not shown: nobody asked for it, and its coefficients are those of the noise.
         """
-        winner, wrong = candidates.winner, [check for check in checks if check.failed]
-        if not wrong or self.setup.models or winner is candidates.one or not candidates.fits.get(winner.L - 1):
+        winner, setup = candidates.winner, self.setup
+        wrong = {check.name: check.nats for check in checks if check.failed and check.name in OF_OUTLIERS}
+        asked_for = setup.models is not None or not setup.free_weights
+        if not wrong or asked_for or winner is candidates.one or winner.L > MOST_MODELS:
             return None
-        seldom = int(winner.weights.argmin())
-        share = float(winner.weights[seldom])
-        least = share - NORMAL_QUANTILE * float(shares_stderr(self.answers.data, winner)[seldom])
-        tails = max((check.nats for check in wrong if check.name in OF_OUTLIERS), default=0.0)
-        if least > LEAST_SHARE and candidates.established and candidates.evidence > tails:
+        if not candidates.fits.get(winner.L - 1):  # far less probable
+            return None
+        last = int(winner.weights.argmin())
+        share, stderr = float(winner.weights[last]), float(shares_stderr(self.answers.data, winner)[last])
+        seldom = share <= 2 * LEAST_SHARE and share - NORMAL_QUANTILE * stderr <= LEAST_SHARE
+        if not seldom and candidates.evidence > wrong.get("tails", 0.0):
             return None
         return (
             f"{100 * share:.2g} % of the answers would be explained best by one model more, which may be made of "
