@@ -200,6 +200,15 @@ def test_a_skewed_noise_is_not_two_models():
     assert "shape" in [check.name for check in failed(checks(X, y, start=parallel(0.5), sigma=SIGMA / 2))]
 
 
+def test_a_wide_noise_is_not_two_models_with_a_noise_each():
+    X, _ = answers(6, N=3000)
+    y = X @ MODELS[0] + SIGMA * np.random.default_rng(6).standard_t(5, 3000)
+    found = fit(X, y, MODELS[[0, 0]], SIGMA * np.array([0.9, 1.6]), np.full(2, 0.5), 0.6, 0.6, free_sigma=True)
+    shape = {check.name: check for check in check_model(Data(X, y), found, True, True, level=False)}["shape"]
+    assert shape.failed
+    assert "differ in their noise alone" in shape.what
+
+
 def test_two_levels_are_two_models():
     X, _ = answers(6)
     rng = np.random.default_rng(6)

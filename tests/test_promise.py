@@ -445,7 +445,7 @@ def test_two_levels_have_to_be_better_than_another_shape_by_more_than_lapses_are
         data = Data(X, X @ MODELS[0] + level * SIGMA * side + noise)
         start = np.stack([MODELS[0], MODELS[0] + np.eye(6)[0] * level * SIGMA])
         found = fit(X, data.y, start, SIGMA, EQUAL, 0.6, 0.6, free_sigma=True, free_weights=True)
-        return (data, start), two_levels(see(data, found), data.y, found)
+        return (data, start), two_levels(see(data, found), data.y, found, True)
 
     (data, start) = strength_for(4.4, made, 2.5, 4.0, 9)
     _, checks = checked(data, start=start)
@@ -457,11 +457,11 @@ def test_models_that_differ_in_their_levels_alone_are_nearly_always_seen_to_be_p
     rng, seen = np.random.default_rng(0), 0
     for _ in range(300):
         beta = np.column_stack([[0.0, 0.01], 0.1 * rng.standard_normal((2, 5))])
-        seen += bool(parallel(SimpleNamespace(L=2, beta=beta, stderr=np.full((2, 6), 0.1))))
+        seen += bool(parallel(SimpleNamespace(L=2, beta=beta, stderr=np.full((2, 6), 0.1)), True))
     assert seen >= 0.95 * 300
     # A skewed noise that was taken for two models had slopes of 0.4 of the difference of the levels.
     skewed = np.array([[1.0, 0.4, 0.0], [0.0, 0.0, 0.0]])
-    assert parallel(SimpleNamespace(L=2, beta=skewed, stderr=np.full((2, 3), 1e-3)))
+    assert parallel(SimpleNamespace(L=2, beta=skewed, stderr=np.full((2, 3), 1e-3)), True)
 
 
 def test_answers_that_no_model_explains_are_noticed():

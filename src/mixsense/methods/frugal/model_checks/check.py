@@ -181,9 +181,10 @@ def _ratios(given: View, data: Data, fit: Fit, place: Place, level: bool) -> lis
     found = [Check("link", nats, None, tuning.LINK_NATS, what)]
     if data.scale is not None:
         return found
-    if level and fit.L > 1:
-        gain = two_levels(given, y, fit)
-        what = "two models differ in their levels alone: one with a noise of another shape explains them nearly as well"
+    if fit.L > 1 and (level or np.ptp(given.sigma) > 0):
+        gain = two_levels(given, y, fit, level)
+        of = "levels" if level else "noise"
+        what = f"two models differ in their {of} alone: one with a noise of another shape explains them nearly as well"
         found.append(Check("shape", max(0.0, tuning.SHAPE_NATS - gain), None, 0.0, what))
     if not lapses:
         found.append(Check("tails", tails(given), None, tuning.TAIL_NATS, "some answers are far from all models"))

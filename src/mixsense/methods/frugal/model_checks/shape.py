@@ -1,4 +1,4 @@
-"""Models that differ in their levels alone: two of them, or one with a noise of another shape."""
+"""Models that differ in their levels or their noise alone: two of them, or one with a noise of another shape."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mixsense.methods.frugal.model_checks.views import View
 from mixsense.regression.fit import Fit
 
 
-def two_levels(view: View, y: Array, fit: Fit) -> float:
-    """Return how much better two levels explain the answers than a skewed or wide noise does, in nats.
+def two_levels(view: View, y: Array, fit: Fit, level: bool) -> float:
+    """Return how much better two levels, or two noises, explain the answers than a skewed or wide noise, in nats.
 
     Parameters
     ----------
@@ -24,38 +24,43 @@ def two_levels(view: View, y: Array, fit: Fit) -> float:
     y : (N,) array
         The answers.
     fit : Fit
-        The models; the first column of the rows is the level.
+        The models.
+    level : bool
+        The first column of the rows is the level; without one, parallel models have the same coefficients.
 
     Returns
     -------
     float
         Of the pair of parallel models for which it is least; infinite if no two are parallel.
     """
-    return min((_gain(*residuals_of(view, y, fit, pair)) for pair in parallel(fit)), default=math.inf)
+    pairs = parallel(fit, level)
+    return min((_gain(*residuals_of(view, y, fit, pair, level)) for pair in pairs), default=math.inf)
 
 
-def parallel(fit: Fit) -> list[tuple[int, int]]:
+def parallel(fit: Fit, level: bool) -> list[tuple[int, int]]:
     """Return the pairs of models that differ in their levels, and hardly in a feature: less, or within their errors."""
-    variance = fit.stderr[:, 1:] ** 2
+    variance = fit.stderr[:, level:] ** 2
     found = []
     for a, b in combinations(range(fit.L), 2):
-        level, *slope = fit.beta[a] - fit.beta[b]
-        square = np.square(slope)
+        difference = fit.beta[a] - fit.beta[b]
+        square = np.square(difference[level:])
         within = bool((square <= tuning.PARALLEL_ERRORS**2 * (variance[a] + variance[b])).all())
-        if within or square.sum() <= (tuning.PARALLEL_SHARE * level) ** 2:
+        if within or (level and square.sum() <= (tuning.PARALLEL_SHARE * difference[0]) ** 2):
             found.append((a, b))
     return found
 
 
-def residuals_of(view: View, y: Array, fit: Fit, pair: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
+def residuals_of(
+    view: View, y: Array, fit: Fit, pair: tuple[int, int], level: bool
+) -> tuple[Array, Array, Array, Array]:
     """Return what the slopes of two parallel models leave of their answers; their levels, shares and noise, (2,)."""
     here = list(pair)
     weights = fit.weights[here] / fit.weights[here].sum()
     own = view.P[:, here].sum(axis=1) > 0.5
     if view.own is not None:  # without what is probably a lapse
         own &= np.isin(np.arange(len(y)), view.own)
-    left = y[own] - view.X[own, 1:] @ (weights @ fit.beta[here, 1:])
-    return left, fit.beta[here, 0], weights, view.sigma[here]
+    left = y[own] - view.X[own, level:] @ (weights @ fit.beta[here, level:])
+    return left, fit.beta[here, 0] if level else np.zeros(2), weights, view.sigma[here]
 
 
 def _gain(r: Array, level: Array, weights: Array, sigma: Array) -> float:
