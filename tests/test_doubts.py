@@ -133,9 +133,11 @@ def test_a_run_ends_that_another_model_would_keep_going_for_ever(monkeypatch, ow
     monkeypatch.setattr(doubts, "own_bound", lambda *given: own)
     one, two = SimpleNamespace(L=1), SimpleNamespace(L=2)
     fits = SimpleNamespace(winner=(one, two)[models - 1], one=one)
-    text = doubts.endless(SimpleNamespace(N=N), fits, None, gamma)
-    assert (text is not None) == ends
-    assert not ends or "2 models explain the answers, with an error bound of 0.07 by themselves" in text
+    for asked_for in (None, 2):
+        text = doubts.endless(SimpleNamespace(N=N), fits, SimpleNamespace(models=asked_for), gamma)
+        assert (text is not None) == ends
+        assert not ends or "2 models explain the answers, with an error bound of 0.07 by themselves" in text
+        assert not ends or ("or that a further one answers seldom" in text) == (asked_for is None)
 
 
 def test_what_ends_such_a_run_is_what_the_result_says(monkeypatch):

@@ -38,7 +38,7 @@ def test_json_is_lossless():
 def test_summary_names_what_matters():
     text = FULL.summary(["milk", "sugar", "time"])
     assert text.splitlines()[0] == (
-        "uncertain: finished, but a check failed; a warning says which; 1,234 answers, error at most 0.25"
+        "uncertain: finished, but not to be relied on; a warning says why; 1,234 answers, error at most 0.25"
     )
     assert "sugar  " in text
     assert "+1.50 ± 0.12" in text

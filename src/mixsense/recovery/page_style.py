@@ -10,7 +10,7 @@ BADGES = {
         "Uncertain",
         "#8f3f1d",
         "#fbeae1",
-        "All answers are in, but a check failed: read the warning before you rely on the numbers.",
+        "All answers are in, but something speaks against them: read the warning before you rely on the numbers.",
     ),
     "open": ("Still open", "#4a5563", "#eaedf1", "Answers are still coming in: this is the best estimate so far."),
 }

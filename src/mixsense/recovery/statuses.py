@@ -13,7 +13,7 @@ STATUSES = {
     "certified": "the promised precision is reached",
     "single": "the answers support one vector only",
     "budget": "there are no more answers; the best estimate so far",
-    "uncertain": "finished, but a check failed; a warning says which",
+    "uncertain": "finished, but not to be relied on; a warning says why",
     "open": "the study goes on; the best estimate so far",
 }
 """Every status, with its meaning."""

@@ -221,9 +221,8 @@ def _one_more(
         given.append((From(before.beta, before.noise, before.weights, before.rate), before.route))
     few = tuning.STEPS_OF_RIVAL
     tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
-    # A third model is found by splitting; a start that takes up outliers would only mislead where there are few.
-    if best.L > 2 or lapses_of_a_model(best):
-        law = data._replace(scale=without_lapses(data.scale))
+    # A third model is found by splitting; one that answers seldom is beside the others, or among their lapses.
+    for law in _laws_beside(best, data):
         tried.append((climbed(*_beside(best, law, sigma), law, expected, 1, few), "beside"))
     often = [each for each in tried if each[0].weights.min() >= LEAST_SHARE]
     em, route = max(often or tried, key=lambda each: each[0].score)
@@ -231,8 +230,16 @@ def _one_more(
     return (score, found) if all(map(supported, found)) else (-math.inf, [])
 
 
+def _laws_beside(best: Fit, data: Data) -> list[Data]:
+    """Return the answers as one model more beside the best fit may see them: all lapses may be its own, or most."""
+    if isinstance(data.scale, Lapses):
+        fewer = data.scale.with_share(tuning.LAPSES_BESIDE)
+        return [data._replace(scale=scale) for scale in (without_lapses(data.scale), fewer)]
+    return [data] if best.L > 2 else []
+
+
 def _beside(best: Fit, data: Data, sigma: float) -> From:
-    """Return a start with one model more, which is found while the others are held fixed; `data` has no lapses."""
+    """Return a start with one model more, which is found while the others are held fixed."""
     explained = data.explained(best.beta, best.weights, best.noise).loglik
     further, share = beside(data, explained, sigma)
     return From(np.vstack([best.beta, further]), sigma, np.append((1 - share) * best.weights, share), best.rate)

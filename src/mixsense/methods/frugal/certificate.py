@@ -85,7 +85,8 @@ def further_model(candidates: Candidates) -> float:
     """Return how far a model is from all of ours in a nearly as probable fit of one more; 0 if the number was given."""
     L, score = candidates.winner.L, candidates.score
     more = candidates.fits.get(L + 1)
-    if candidates.choice is not None or not more or score[L + 1] <= score[L] - tuning.NEARLY_AS_PROBABLE:
+    behind = tuning.NEARLY_AS_PROBABLE_AS_LAPSES if candidates.winner.lapses else tuning.NEARLY_AS_PROBABLE
+    if candidates.choice is not None or not more or score[L + 1] <= score[L] - behind:
         return 0.0
     return farthest(more[0].beta, candidates.winner.beta)
 

@@ -94,16 +94,17 @@ def endless(answers: Answers, candidates: Candidates, setup: Setup, gamma: float
     """Say what ends a run of several models whose error bound is above γ long after they were known by themselves.
 
     It is another model that was not excluded, and there may be none: heavy tails of the noise leave such a doubt open
-    however many answers there are.
+    however many answers there are, and in a box models that have a noise each leave it open for very many.
     """
     if not gamma or candidates.winner is candidates.one or not _many(answers.N):
         return None
     own = own_bound(answers, candidates, setup)
     if not _far_below(own, gamma):
         return None
+    further = ", or that a further one answers seldom," if setup.models is None else ""
     return (
         f"{candidates.winner.L} models explain the answers, with an error bound of {own:.2g} by themselves; that one "
-        "of them is two, or that a further one answers seldom, is still not excluded: give a larger gamma"
+        f"of them is two{further} is still not excluded: give a larger gamma"
     )
 
 

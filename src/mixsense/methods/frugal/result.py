@@ -21,6 +21,7 @@ from mixsense.methods.frugal.model_checks import (
     check_values,
     lapses_check,
     outlier_check,
+    probable_lapses,
     try_remedy,
     warning,
 )
@@ -83,8 +84,10 @@ class Report:
             least = max(least, tuning.ANSWERS_FOR_SELDOM)
         if not lapses_of_a_model(fit):
             return least
-        lapses = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
-        return max(least, math.ceil(tuning.ENOUGH_LAPSES * lapses / max(fit.lapses, LAPSES_OF_A_MODEL)))
+        needed = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
+        seen = int(probable_lapses(self.answers.data, fit).sum())  # others may be one of the models' answers
+        least = max(least, math.ceil(tuning.ENOUGH_LAPSES * needed / max(fit.lapses, LAPSES_OF_A_MODEL)))
+        return least if seen >= needed else max(least, math.ceil(self.answers.N * needed / max(seen, 1)))
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
         """Add what the fits say now to the story."""

@@ -334,6 +334,10 @@ answers that did not make it; nor in the first stage. Taste: of 48 runs with 31 
 NEARLY_AS_PROBABLE = 6.0
 """One model more counts in the error bound unless its score, in nats, is this much lower. Taste: twice what a rival of
 probability η = 0.05 would be behind, since it may be the wrong one of its kind."""
+NEARLY_AS_PROBABLE_AS_LAPSES = 12.0
+"""The same where some answers fit none of the models: that they are a further model's is likelier than nonsense, before
+anything was asked. Taste: of 7 models with a twentieth of the answers that were taken for lapses 5 were less than this
+behind; of two models with 2 % outliers in boxes of 4 features 2 of 4, which take more answers, and of 12 and 30 1."""
 WIDER = 1.15
 """Of several models, one whose noise is this many times the smallest may be two, of which one answers seldom.
 Taste: never swept. Where all models have one noise it changes nothing; of eight mergers of two that were 1.7 to 2.5 γ

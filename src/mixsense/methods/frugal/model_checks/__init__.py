@@ -5,7 +5,14 @@ at the `values`; of exact answers, `labels` looks at which model gave each. `wor
 and what to do; `remedy` tries it.
 """
 
-from mixsense.methods.frugal.model_checks.check import Check, check_model, check_values, lapses_check, outlier_check
+from mixsense.methods.frugal.model_checks.check import (
+    Check,
+    check_model,
+    check_values,
+    lapses_check,
+    outlier_check,
+    probable_lapses,
+)
 from mixsense.methods.frugal.model_checks.extensions import BETWEEN_GROUPS
 from mixsense.methods.frugal.model_checks.labels import label_checks
 from mixsense.methods.frugal.model_checks.remedy import try_remedy
@@ -21,6 +28,7 @@ __all__ = [
     "label_checks",
     "lapses_check",
     "outlier_check",
+    "probable_lapses",
     "surely_failed",
     "surprised",
     "try_remedy",

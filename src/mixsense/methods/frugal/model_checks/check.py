@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsense.arrays import Array, Index
+from mixsense.arrays import Array, Index, Mask
 from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, OF_SHARES, Place
 from mixsense.methods.frugal.model_checks.ratios import link, tails
@@ -97,7 +97,7 @@ def check_model(
     tested: dict[str, Tested | None] = dict(score_tests(given, drawn, place, (free_sigma, free_weights), wanted))
     if not quiet:
         tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
-        tested["repeats"] = pair_test(given, drawn, *_same_query(data))
+        tested["repeats"] = _repeats_test(data, fit, given, drawn, rng)
     gate = tested.get("gate")
     if gate is not None and level and data.scale is None and _levels(fit, gate.which // max(len(place.columns), 1)):
         tested["levels"] = tested.pop("gate")
@@ -137,12 +137,20 @@ def lapses_check(data: Data, fit: Fit) -> Check:
     """Check the lapses: of more than a few, or of those that go with the features, some are a further model's."""
     share = f"{100 * fit.lapses:.0f} % of the answers fit none of the models"
     if isinstance(fit.scale, Lapses):
-        P, lapsed = fit.explained(data).probability, fit.scale.lapsed(data.y, data.X @ fit.beta.T, fit.noise)
-        here = (P * lapsed).sum(axis=1) > 0.5
+        here = probable_lapses(data, fit)
         told, p_value = linear_part(data.X[here], data.values[here])
         if told > tuning.LINEAR_LAPSES:
             return Check("lapses", told, p_value, level_of(len(data.y)), f"{share}, and go with the features")
     return Check("lapses", fit.lapses, None, MANY_LAPSES, share)
+
+
+def probable_lapses(data: Data, fit: Fit) -> Mask:
+    """Return which answers fit none of the models, rather than one of them, (N,)."""
+    if not isinstance(fit.scale, Lapses):
+        return np.zeros(len(data.y), dtype=np.bool_)
+    lapsed = fit.scale.lapsed(data.y, data.X @ fit.beta.T, fit.noise)
+    found: Mask = (fit.explained(data).probability * lapsed).sum(axis=1) > 0.5
+    return found
 
 
 def linear_part(X: Array, y: Array) -> tuple[float, float]:
@@ -214,6 +222,17 @@ def _in_a_row(data: Data) -> tuple[Index, Index]:
     if data.group is not None:
         first = first[data.group[:-1] != data.group[1:]]
     return first, first + 1
+
+
+def _repeats_test(data: Data, fit: Fit, given: View, drawn: list[View], rng: np.random.Generator) -> Tested | None:
+    """Test pairs of answers to the same query: they are few, and are drawn more often."""
+    first, second = _same_query(data)
+    if data.group is not None or not len(first):
+        return pair_test(given, drawn, first, second)
+    rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    few = data.rows(rows)
+    times = int(np.clip(tuning.MOST_DRAWN_ANSWERS // len(rows), len(drawn), tuning.DRAWS_OF_PAIRS))
+    return pair_test(see(few, fit), [draw(few, fit, rng) for _ in range(times)], *np.split(place, 2))
 
 
 def _same_query(data: Data) -> tuple[Index, Index]:

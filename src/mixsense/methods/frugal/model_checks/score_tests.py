@@ -94,21 +94,41 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
     """
     if not len(first):
         return None
-    which = np.arange(len(first))
-    if given.group is not None:
+    each = _of_pairs(given)
+    drawn_each = [_of_pairs(view) for view in drawn]
+    if given.group is None:
+        terms = each[first] * each[second]
+        moments = [_mean_of_powers(drawn_each, r, first, second) for r in (2, 3, 4)]
+    else:
         both = np.sort(given.group[np.column_stack([first, second])], axis=1)
         which = np.unique(both, axis=0, return_inverse=True)[1].ravel()
 
-    def products(view: View) -> Array:
-        each = np.column_stack([view.surplus, view.slope])
-        return np.stack([np.bincount(which, column) for column in (each[first] * each[second]).T], axis=1)
+        def together(each: Array) -> Array:
+            return np.stack([np.bincount(which, column) for column in (each[first] * each[second]).T], axis=1)
 
-    terms = products(given)
+        terms = together(each)
+        moments = _moments(np.concatenate([together(each) for each in drawn_each]))
     if len(terms) < tuning.LEAST_PAIRS:
         return None
-    E = np.concatenate([products(view) for view in drawn])
-    there = (E * E).sum(axis=0) > 0
-    return largest(terms.sum(axis=0)[there], E[:, there], len(terms), np.flatnonzero(there))
+    there = moments[0] > 0
+    moments = [each[there] for each in moments]
+    return _largest(terms.sum(axis=0)[there], moments, len(terms), np.flatnonzero(there), few=True)
+
+
+def _of_pairs(view: View) -> Array:
+    """Return the numbers with mean 0 of each answer whose products are tested: surpluses, and the slope."""
+    return np.column_stack([view.surplus, view.slope])
+
+
+def _mean_of_powers(drawn: list[Array], r: int, first: Index, second: Index) -> Array:
+    """Return the mean power of products of two answers, each drawn by itself.
+
+    The two are independent, so that it is the product of their own means. A model that answers seldom gives both
+    answers of a pair more seldom still: of the products themselves, the draws may have none that is large.
+    """
+    powers: Array = np.mean([each**r for each in drawn], axis=0)
+    mean: Array = (powers[first] * powers[second]).mean(axis=0)
+    return mean
 
 
 def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
@@ -125,17 +145,28 @@ def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
     place : (q,) array of int
         What the statistics are called.
     """
-    from scipy.special import log_ndtr
+    return _largest(total, _moments(E), N, place)
 
-    size = np.sqrt((E * E).mean(axis=0))
-    z, E = total / (math.sqrt(N) * size), E / size
+
+def _moments(E: Array) -> list[Array]:
+    """Return the mean squares, cubes and fourth powers of the terms, (q,) each."""
     square = E * E
-    skewness = np.einsum("ij,ij->j", square, E) / len(E) / math.sqrt(N)
-    kurtosis = (np.einsum("ij,ij->j", square, square) / len(E) - 3) / N
-    normal = normalised(z, skewness, kurtosis)
+    return [square.mean(axis=0), np.einsum("ij,ij->j", square, E) / len(E), (square * square).mean(axis=0)]
+
+
+def _largest(total: Array, moments: list[Array], N: int, place: Index, few: bool = False) -> Tested:
+    """Return the largest statistic; of sums that a `few` large terms make, as of numbers that have a gamma law."""
+    from scipy.special import gammaincc, log_ndtr
+
+    second, third, fourth = moments
+    z, skewness = total / np.sqrt(N * second), third / second**1.5 / math.sqrt(N)
+    normal = normalised(z, skewness, (fourth / second**2 - 3) / N)
     best = int(np.abs(normal).argmax())
-    log_p = math.log(2 * len(z)) + float(log_ndtr(-abs(normal[best])))
-    return Tested(float(z[best]), math.exp(min(log_p, 0.0)), int(place[best]))
+    log_p = float(log_ndtr(-abs(normal[best])))
+    if few and skewness[best] * z[best] > 0:
+        shape = 4 / float(skewness[best]) ** 2
+        log_p = max(log_p, math.log(gammaincc(shape, shape + math.sqrt(shape) * abs(z[best])) + 1e-300))
+    return Tested(float(z[best]), math.exp(min(math.log(2 * len(z)) + log_p, 0.0)), int(place[best]))
 
 
 def normalised(z: Array, skewness: Array, kurtosis: Array) -> Array:

@@ -40,6 +40,9 @@ CHANGE_POINTS = 8
 DRAWS = 20
 """Variances of scores are those of this many draws of all answers from the fit.
 Taste: as in the prototype of the checks; the standard error of a variance is below 3 % from 150 answers on."""
+DRAWS_OF_PAIRS = 100
+"""Pairs of answers to the same query are drawn this often. Derived: of a model with a twentieth of the answers, a pair
+has both in 1 of 400 draws."""
 MOST_DRAWN_ANSWERS = 8000
 """With many answers, there are fewer draws: about this many answers altogether. Taste: memory and time."""
 LEAST_PROJECTED = 0.02
@@ -57,9 +60,10 @@ ANSWERS_PER_ESTIMATED = 3
 LEAST_PAIRS = 8
 """With fewer pairs of answers than this, each of other respondents, it is not tested whether pairs are alike.
 Taste: never swept."""
-LINEAR_LAPSES = 0.5
+LINEAR_LAPSES = 0.3
 """Lapses of whose variance one linear model explains more than this are answers of a further model.
-Taste: true ones have about none, and those far from all models a little, since they are far from them."""
+Taste: true ones have about none, and those far from all models a little, since they are far from them. Nonsense among
+the answers of a further model makes it less: one of 20 % beside 2 % outliers had 0.4 (0.5 was the threshold then)."""
 LEAST_LAPSES_LEFT = 8
 """It takes this many lapses more than there are columns to see that. Taste: never swept."""
 TAIL_WIDTHS = (3.0, 8.0)
