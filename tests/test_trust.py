@@ -57,6 +57,14 @@ def test_the_runs_are_those_of_the_present_code(world, n):
     assert again.error == pytest.approx(run.error, rel=0.01), stale
 
 
+def test_four_models_are_found_though_two_with_a_noise_each_explain_more_than_three():
+    """One of the two is three models in one: of that number and one more, only the second explains more."""
+    name = "four Gaussian models"
+    run = one_run((name, WORLDS[name].settings[0], 180_000))
+    assert run.status == "certified"
+    assert run.error < 0.3
+
+
 @pytest.mark.parametrize("section", ["inside", "outside"])
 def test_certificates_are_wrong_as_seldom_as_is_promised(section):
     """At most η = 5 % of the runs: more than this many are wrong with probability 1 % if each is with 5 %."""

@@ -70,11 +70,13 @@ PATTERNS = (
         lambda m: (_flag(m["name"]), _flag(m["name"])),
         lambda m: f"{m['name']} = true",
     ),
+    Pattern(r'\bdesign="steps"', lambda m: ("--method", "--option design=steps"), lambda m: 'design = "steps"'),
     Pattern(
         _TEXT,
         lambda m: (_flag(m["name"]), f"{_flag(m['name'])} {m['value']}"),
         lambda m: f'{m["name"]} = "{m["value"]}"',
     ),
+    Pattern(r"\bstep=1\b", lambda m: ("--option", "--option step=1"), lambda m: "step = 1"),
     Pattern(r"\bgamma=None\b", lambda m: ("--gamma", "--gamma none"), lambda m: 'gamma = "none"'),
     Pattern(
         r"\b(?P<name>models|sigma|gamma|block)=(?P<value>[\d.]*\d)",

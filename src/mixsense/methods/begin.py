@@ -83,7 +83,7 @@ def _check_options(entry: Entry, problem: Problem) -> None:
 NEEDED = {
     "k": "k, the largest number of non-zero coefficients in a vector",
     "sigma": "the noise's standard deviation",
-    "step": "what all coefficients are multiples of",
+    "step": "what all coefficients are multiples of, such as step=1",
 }
 """What the needs of a method are."""
 

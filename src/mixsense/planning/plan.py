@@ -237,7 +237,8 @@ def _without_noise(problem: Problem, budget: int | None, per_person: int | None)
     rows.append(predecessors.row("frugal", frugal, FRUGAL_EXACT, budget, per_person))
     before = predecessors.without_noise(problem.n, k, shares)
     rows += [
-        predecessors.row(name, needed, predecessors.note(name), budget, per_person) for name, needed in before.items()
+        predecessors.row(name, needed, predecessors.note(name, models), budget, per_person)
+        for name, needed in before.items()
     ]
     if all(row.queries is None for row in rows):
         least = min(frugal, *before.values())

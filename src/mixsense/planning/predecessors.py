@@ -17,8 +17,12 @@ from mixsense.problem import Weights
 OF_DESIGN = 0.75
 """The part of its design's answers within which nine of ten runs of Mixed-Coloring end. Swept: on seeds 0 to 11 of
 n = 500, K = 50 and n = 600, K = 60, L = 3: 0.56 to 0.59 on average, 0.73 to 0.80 at most."""
-MORE_STEPS = 1.6
-"""Answers of small steps over L times the measurements to begin with, in nine of ten runs. Taste: few runs."""
+FEW = 10
+"""Of fewer coefficients in all than this, Mixed-Coloring takes more than `OF_DESIGN`: chance has a larger part.
+Swept: on seeds 100 to 129 nine of ten runs take 1.6 to 2 times as much with 4, 0.8 to 1.25 with 6, 0.9 with 10."""
+MORE_STEPS = 1.75
+"""Answers of small steps over L times the measurements to begin with, in nine of ten runs. Swept: 1.6 was 0.93 to 1.12
+of what they take, on seeds 100 to 129 of n = 30 to 200, k = 2 to 20."""
 MORE_ROWS = 1.15
 """Answers of the lattice over those of the rows to begin with, for nine of ten runs. Taste: a handful of runs."""
 
@@ -28,11 +32,11 @@ STEPS = "steps"
 """The row of method="polynomial" with design="steps"."""
 
 
-def note(name: str) -> str:
-    """Return how a row's method is called, and what it assumes."""
+def note(name: str, models: int) -> str:
+    """Return how a row's method is called, what it is told, and what it assumes."""
     if name == STEPS:
-        return 'method="polynomial", design="steps"; assumes no noise, sparse vectors'
-    return f'method="{name}"; assumes {ENTRIES[name].assumes}'
+        return f'method="polynomial", design="steps", models={models}, and k; assumes no noise, sparse vectors'
+    return f'method="{name}", models={models}, and k; assumes {ENTRIES[name].assumes}'
 
 
 def without_noise(n: int, k: int, shares: Weights) -> dict[str, int]:
@@ -41,7 +45,7 @@ def without_noise(n: int, k: int, shares: Weights) -> dict[str, int]:
     Examples
     --------
     >>> without_noise(100, 5, (0.5, 0.5))
-    {'coloring': 428, 'polynomial': 63, 'steps': 155}
+    {'coloring': 428, 'polynomial': 63, 'steps': 167}
     """
     L, least = len(shares), min(shares)
     heard_all = sum(1 / (i * least) for i in range(1, L + 1)) / L if L > 1 else 1.0
@@ -76,7 +80,8 @@ def with_noise(n: int, k: int, noise: float, models: int) -> dict[str, int]:
 def _layers(design: Design, total: int, queries: int) -> int:
     """Return the answers of Mixed-Coloring with this many queries a bin."""
     width = max(design.bins * total / design.layers, tuning.FEWEST_BINS)
-    return math.ceil(OF_DESIGN * design.layers * width) * queries * design.repeats
+    more = OF_DESIGN * max(1.0, math.pow(FEW / total, 0.75))
+    return math.ceil(more * design.layers * width) * queries * design.repeats
 
 
 def rows_with_noise(
@@ -92,7 +97,7 @@ def rows_with_noise(
         return [(name, None, UNEQUAL) for name in ON_A_GRID]
     needed = with_noise(n, k, sigma / step, len(shares))
     others = {"coloring": "with noise for two models only"}
-    return [(name, needed.get(name), note(name) if name in needed else others[name]) for name in ON_A_GRID]
+    return [(name, needed.get(name), note(name, len(shares)) if name in needed else others[name]) for name in ON_A_GRID]
 
 
 def row(name: str, queries: int | None, text: str, budget: int | None, per_person: int | None) -> Row:

@@ -70,7 +70,9 @@ def renew(
     if fewer is not None:
         score[L - 1], fits[L - 1] = _if_near(fewer, "merged", fits[L][0], data, expected)
     if more and L <= MOST_MODELS:  # one beyond those that are reported, to see that they are enough
-        score[L + 1], fits[L + 1] = _one_more(old, fits[L][0], data, expected, rng)
+        score[L + 1], fits[L + 1] = _more(1, old, fits[L][0], data, expected, rng)
+        if fits[L][0].sigmas is not None and L < MOST_MODELS:  # of these, one may be three
+            score[L + 2], fits[L + 2] = _more(2, old, fits[L][0], data, expected, rng)
     if not fits[L][0].support[0].size and data.N >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
         most = score[1] + tuning.NOTHING_EVIDENCE
         score = {number: value if number == 1 else min(value, most) for number, value in score.items()}
@@ -205,14 +207,14 @@ def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> t
     return (found.score, [found]) if found.lapses <= tuning.MANY_LAPSES else (-math.inf, [])
 
 
-def _one_more(
-    old: Candidates | None, best: Fit, data: Data, expected: Expected, rng: np.random.Generator
+def _more(
+    further: int, old: Candidates | None, best: Fit, data: Data, expected: Expected, rng: np.random.Generator
 ) -> tuple[float, list[Fit]]:
-    """Fit one model more than there seem to be: from one split in two, from random starts, beside three or more.
+    """Fit one or two models more than there seem to be: from one split in two, from random starts, one beside others.
 
     Returns the score, and the fit if it comes near that of the smaller number.
     """
-    L, data = len(best.beta) + 1, data._replace(scale=best.scale)
+    L, data = best.L + further, data._replace(scale=best.scale)
     sigma, weights = min(best.sigma, expected.sigma), np.full(L, 1 / L)
     new = best_starts(L, best, data, sigma, weights, rng, tuning.STARTS_OF_MORE, tuning.REFINED_OF_MORE)
     given = [(From(start, sigma, weights, best.rate), route) for start, route in new]
@@ -222,7 +224,7 @@ def _one_more(
     few = tuning.STEPS_OF_RIVAL
     tried = [(climbed(*start, data, expected, 1, few), route) for start, route in given]
     # A third model is found by splitting; one that answers seldom is beside the others, or among their lapses.
-    for law in _laws_beside(best, data):
+    for law in _laws_beside(best, data) if further == 1 else ():
         tried.append((climbed(*_beside(best, law, sigma), law, expected, 1, few), "beside"))
     often = [each for each in tried if each[0].weights.min() >= LEAST_SHARE]
     em, route = max(often or tried, key=lambda each: each[0].score)
