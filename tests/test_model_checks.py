@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import mixsense as ms
 from mixed_answers import fit, mixed_answers
@@ -19,7 +20,7 @@ from mixsense.methods.frugal.model_checks import (
     warning,
 )
 from mixsense.methods.frugal.model_checks.check import _same_query
-from mixsense.methods.frugal.model_checks.score_tests import largest
+from mixsense.methods.frugal.model_checks.score_tests import largest, moments
 from mixsense.methods.frugal.model_checks.surprise import (
     outlier_share,
     probability_transform,
@@ -27,9 +28,11 @@ from mixsense.methods.frugal.model_checks.surprise import (
     uniform_p_value,
 )
 from mixsense.methods.frugal.model_checks.values import rounding_step
+from mixsense.methods.frugal.model_checks.views import draw, see
 from mixsense.methods.frugal.model_checks.wording import REMEDIES, failed, surely_failed
 from mixsense.regression.data import Data
 from mixsense.regression.fit import climb, finish
+from mixsense.regression.tuning import LEAST_LAPSES
 from mixsense.scales.lapses import Lapses
 
 PAIR = ms.random_pair(30, 3, gap=8.0, seed=3)
@@ -209,6 +212,22 @@ def test_a_wide_noise_is_not_two_models_with_a_noise_each():
     assert "differ in their noise alone" in shape.what
 
 
+def test_two_noises_are_two_models_and_two_levels_without_a_level_are_not():
+    rng, one = np.random.default_rng(6), MODELS[[0, 0], 1:]
+    X, first = rng.standard_normal((3000, 5)), rng.random(3000) < 0.7
+    shape = {}
+    for name, rest in (
+        ("noises", np.where(first, 0.1, 1.0) * rng.standard_normal(3000)),
+        ("levels", np.where(first, -0.15, 0.35) + np.where(first, 0.2, 0.3) * rng.standard_normal(3000)),
+    ):
+        y = X @ one[0] + rest
+        found = fit(X, y, one, np.array([0.1, 0.8]), np.full(2, 0.5), 0.6, 0.6, free_sigma=True)
+        made = check_model(Data(X, y), found, True, True, level=False)
+        shape[name] = {check.name: check for check in made}["shape"].failed
+    assert not shape["noises"]
+    assert shape["levels"]
+
+
 def test_two_levels_are_two_models():
     X, _ = answers(6)
     rng = np.random.default_rng(6)
@@ -329,9 +348,49 @@ def test_sums_are_compared_with_what_their_skewness_makes_of_them():
     # normal number does.
     rng = np.random.default_rng(0)
     E = rng.standard_normal((200_000, 1)) ** 2 - 1
-    p = [largest(E[i : i + 100].sum(axis=0), E, 100, np.array([0])).p_value for i in range(0, 200_000, 100)]
+    of_terms = moments(E)
+    p = [largest(E[i : i + 100].sum(axis=0), of_terms, 100, np.array([0])).p_value for i in range(0, 200_000, 100)]
     # 2,000 tests at level 0.01: 20 with a standard error of 4.5.
     assert 5 <= np.sum(np.array(p) < 0.01) <= 40
+
+
+def test_the_p_value_is_that_of_the_strongest_parameter():
+    # Of 100 terms, with skewness 12 and 0: the first sum is 8 standard errors away, and is so by its tail.
+    of_terms = [np.ones(2), np.array([12.0, 0.0]), np.full(2, 3.0)]
+    found = largest(10 * np.array([8.0, 4.9]), of_terms, 100, np.arange(2), rare=True)
+    assert found.which == 1
+    assert found.p_value == pytest.approx(4 * norm.sf(4.9), rel=0.01)
+
+
+def test_pairs_of_a_rare_model_are_no_sign_that_answers_are_repeated():
+    """Both of 120 pairs are of the model with 4 % in 0.2 of them: some have one or two, and no draw may have any."""
+    failed, rng = 0, np.random.default_rng(3)
+    weights, start = np.array([0.96, 0.04]), np.array([[1.0, 2.0, 0.0], [1.0, -2.0, 2.0]])
+    for _ in range(30):
+        Z = rng.standard_normal((1500, 3))
+        Z[1380:] = Z[:120]
+        y = np.einsum("ij,ij->i", Z, start[rng.choice(2, 1500, p=weights)]) + 0.2 * rng.standard_normal(1500)
+        found = fit(Z, y, start, 0.2, weights, 0.6, 0.6)
+        made = {check.name: check for check in check_model(Data(Z, y), found, False, False, level=False)}
+        failed += made["repeats"].failed + made["linked"].failed
+    assert failed <= 1
+
+
+def test_lapses_of_some_answers_are_like_those_of_all():
+    X, y = answers(7)
+    found = replace(fit(X, y, MODELS, SIGMA, np.full(2, 0.5), 0.6, 0.6), scale=Lapses(0.3, 500.0))
+    y[0] = 500.0
+    data, rng = Data(X, y, scale=found.scale), np.random.default_rng(0)
+    of_all, of_few = (draw(data.rows(np.arange(1, N)), found, rng, *given).lapsed for given in ((data.y,), ()))
+    assert (of_all > 0.5).mean() > 0.25 > 1.5 * (of_few > 0.5).mean()
+
+
+def test_lapses_at_their_least_share_are_none():
+    X, y = answers(7)
+    found = fit(X, y, MODELS, SIGMA, np.full(2, 0.5), 0.6, 0.6)
+    for share, seen in ((LEAST_LAPSES, False), (0.02, True)):
+        lapses = replace(found, scale=Lapses(share, float(np.ptp(y))))
+        assert (see(Data(X, y, scale=lapses.scale), lapses).lapsed is not None) == seen
 
 
 def test_steps_are_found_and_real_numbers_have_none():

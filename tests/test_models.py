@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import mixsense as ms
+from mixsense.methods.frugal import result
+from mixsense.methods.frugal.model_checks import Check
 from mixsense.regression.starts import left_out, merged, simplex, splits
 
 SHARES = {1: None, 2: (0.65, 0.35), 3: (0.5, 0.3, 0.2), 4: None}
@@ -229,17 +233,46 @@ def noisy(truth, seldom, noise, seed):
 
 
 @pytest.mark.slow
-def test_a_model_of_outliers_is_not_shown_where_a_check_failed():
-    truth, given = ms.random_models(2, 6, 2, 8.0, seed=5), {"gamma": None, "max_queries": 1200, "seed": [5, 3]}
+def test_one_model_is_not_shown_twice_because_of_the_shape_of_its_noise():
+    truth, given = ms.random_models(2, 6, 2, 8.0, seed=77), {"gamma": None, "max_queries": 1200, "seed": [77, 3]}
     heavy = [
         ms.recover(
-            noisy(truth, 0.012, lambda rng, size: rng.standard_t(3, size) / np.sqrt(3), 5), 6, models=models, **given
+            noisy(truth, 0.012, lambda rng, size: rng.standard_t(3, size) / np.sqrt(3), 77), 6, models=models, **given
         )
         for models in ("auto", 2)
     ]
     assert [len(r.vectors) for r in heavy] == [1, 2]
     assert [r.status for r in heavy] == ["uncertain", "uncertain"]
-    assert "may be made of outliers, and is not shown: models=2 shows it" in heavy[0].diagnostics["warnings"][-1]
+    assert "are explained best by one with a noise of another shape" in heavy[0].diagnostics["warnings"][-1]
+
+
+@pytest.mark.parametrize(
+    ("share", "evidence", "failed", "shown"),
+    [
+        (0.03, 50.0, {"lapses": 9.0}, False),  # 3 % ± 1 % may be 2 %
+        (0.05, 50.0, {"lapses": 9.0}, True),
+        (0.05, 50.0, {"tails": 60.0}, False),  # the answers speak more for tails
+        (0.05, 50.0, {"tails": 9.0}, True),
+        (0.03, 50.0, {"gate": 9.0}, True),  # nothing about outliers
+        (0.40, 50.0, {"shape": 6.0}, False),
+        (0.40, 50.0, {"shape": 4.0}, True),  # two are the more probable by themselves
+    ],
+)
+def test_a_model_of_outliers_is_not_shown_where_a_check_failed(monkeypatch, share, evidence, failed, shown):
+    monkeypatch.setattr(result, "shares_stderr", lambda data, fit: np.full(2, 0.01))
+    one, two = SimpleNamespace(L=1), SimpleNamespace(L=2, weights=np.array([1 - share, share]))
+    candidates = SimpleNamespace(winner=two, one=one, fits={1: [one], 2: [two]}, evidence=evidence)
+    checks = [Check(name, nats, None, 0.0) for name, nats in failed.items()]
+    for models, free_weights in ((None, True), (2, True), (None, False)):
+        setup = SimpleNamespace(models=models, free_weights=free_weights, level=False)
+        report = SimpleNamespace(setup=setup, answers=SimpleNamespace(data=None))
+        text = result.Report._of_outliers(report, candidates, checks)
+        assert (text is None) == (shown or models == 2 or not free_weights)
+        assert text is None or "models=2 shows" in text
+
+
+def test_a_rare_model_is_shown_where_nothing_else_speaks_against_it():
+    truth, given = ms.random_models(2, 6, 2, 8.0, seed=5), {"gamma": None, "max_queries": 1200, "seed": [5, 3]}
     gaussian = ms.recover(noisy(truth, 0.012, lambda rng, size: rng.standard_normal(size), 5), 6, **given)
-    assert len(gaussian.vectors) == 2  # nothing else speaks against it
+    assert len(gaussian.vectors) == 2
     assert "one share is 0.0" in gaussian.diagnostics["warnings"][-1]

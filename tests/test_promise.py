@@ -20,14 +20,15 @@ from scipy.stats import binom, chi2, ncx2, norm
 import mixsense as ms
 from mixed_answers import fit, mixed_answers
 from mixsense.features.units import Coded
-from mixsense.methods.frugal import certificate, tuning
+from mixsense.methods.frugal import certificate, result, tuning
 from mixsense.methods.frugal.certificate import error_bound, further_model, hidden_in_each, just_found
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.doubts import doubts
 from mixsense.methods.frugal.model_checks import Check, check_model, check_values, doubtful, lapses_check, outlier_check
 from mixsense.methods.frugal.model_checks.score_tests import pair_test, place_of, score_tests
-from mixsense.methods.frugal.model_checks.shape import parallel, two_levels
+from mixsense.methods.frugal.model_checks.shape import gain_of_two, parallel
 from mixsense.methods.frugal.model_checks.views import draw, see
+from mixsense.methods.frugal.result import Report, lapses_of_a_model
 from mixsense.methods.frugal.sizes import largest_useful_bound, least_answers
 from mixsense.methods.frugal.typical import typical_error
 from mixsense.methods.frugal.unseen import Unseen, bound_for_any, noncentrality, unseen
@@ -37,7 +38,6 @@ from mixsense.regression.data import Data
 from mixsense.regression.fit import climb, finish
 from mixsense.regression.hidden import Odds, hidden_difference
 from mixsense.regression.one_step import OneStep
-from mixsense.regression.renewal import lapses_of_a_model
 from mixsense.regression.rivals import Rival
 from mixsense.regression.tuning import HIDDEN_GRID
 from mixsense.scales.lapses import Lapses
@@ -312,6 +312,30 @@ def test_a_fit_that_has_just_moved_is_not_certified():
     assert just_found(gone, now, gamma=0.5)
 
 
+def test_a_model_that_answers_seldom_has_ten_answers_for_each_coefficient():
+    setup = SimpleNamespace(free_sigma=True, models=None)
+    answers_so_far = SimpleNamespace(X=np.zeros((200, 6)), scale=None, N=200)
+    report = SimpleNamespace(least=100, inside=object(), setup=setup, answers=answers_so_far)
+    for share, coefficients, least in ((0.1, 6, 600), (0.15, 6, 400), (0.16, 6, 100), (0.1, 0.5, 100)):
+        found = SimpleNamespace(
+            L=2, weights=np.array([1 - share, share]), inclusion=np.full((2, 6), coefficients / 6), sigmas=None,
+            lapses=0.0, answers=200,
+        )  # fmt: skip
+        assert Report.least_for(report, found) == least
+
+
+def test_a_certificate_waits_for_lapses_that_tell_whether_they_are_linear(monkeypatch):
+    """6 columns take 15 lapses: of 5 that are probable, three times the answers, but twice as many at most at once."""
+    setup = SimpleNamespace(free_sigma=True, models=None)
+    data = SimpleNamespace(without_zeros=None)
+    for seen, least in ((20, 750), (10, 1500), (5, 2000), (0, 750)):
+        monkeypatch.setattr(result, "probable_lapses", lambda data, fit, seen=seen: np.arange(30) < seen)
+        answers_so_far = SimpleNamespace(X=np.zeros((1000, 6)), scale=None, N=1000, data=data)
+        report = SimpleNamespace(least=100, inside=object(), setup=setup, answers=answers_so_far)
+        found = SimpleNamespace(L=1, sigmas=None, lapses=0.03, answers=1000)
+        assert Report.least_for(report, found) == least
+
+
 def test_answers_that_may_be_a_models_are_looked_at_within_their_error():
     """2.5 % of 250 answers are 6 ± 2.5 of them, which may be 3 %; 2.5 % of 4,000 are not, nor are none."""
     for lapses, number, looked_at in ((0.025, 250, True), (0.025, 4000, False), (0.0, 250, False)):
@@ -449,7 +473,7 @@ def test_two_levels_have_to_be_better_than_another_shape_by_more_than_lapses_are
         data = Data(X, X @ MODELS[0] + level * SIGMA * side + noise)
         start = np.stack([MODELS[0], MODELS[0] + np.eye(6)[0] * level * SIGMA])
         found = fit(X, data.y, start, SIGMA, EQUAL, 0.6, 0.6, free_sigma=True, free_weights=True)
-        return (data, start), two_levels(see(data, found), data.y, found, True)
+        return (data, start), gain_of_two(see(data, found), data.y, found, True)
 
     (data, start) = strength_for(4.4, made, 2.5, 4.0, 9)
     _, checks = checked(data, start=start)

@@ -98,8 +98,9 @@ def test_without_standard_errors_what_is_hidden_is_counted():
     assert "(4 coefficients below 1 % of the largest are not shown)" in text
     exact = ms.Recovery(np.array([[100.0, 0.0, 1e-12], [0.0, 0.0, 0.0]]), "certified").summary()
     assert "not shown" not in exact  # all others are 0, but for what rounding leaves
-    small = ms.Recovery(np.array([[100.0, 0.5, 0.0]]), "certified", error_bound=0.0).summary()
+    small = ms.Recovery(np.array([[100.0, 0.5, 1e-12, 0.0]]), "certified", error_bound=0.0).summary()
     assert "+0.5" in small  # where vectors are exact nothing is too small to be one
+    assert "not shown" not in small
 
 
 def test_a_method_without_standard_errors_says_so():

@@ -170,15 +170,16 @@ def _audible(method: Method[Recovery], sigma: float) -> Method[Recovery]:
 
 TELLING, TELLING_EACH = 10, 5
 """Answers that tell a further model, three σ or more from the others, from noise, and more for each coefficient that it
-has. Measured in boxes of 8 features and with 4 to 16 without one: of 140 runs with a third model of 4 to 10 % (seeds
-5000 to 5019) 7 were certified without it; it had given at most 8 answers and 5 for each of its coefficients."""
+has. Measured in boxes of 8 features, and with 4 to 16 without a box: of 140 runs with a third model of 4 to 10 %
+(seeds 5000 to 5019) 7 were certified without it; it had given at most 8 answers and 5 for each coefficient."""
 
 
 def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
     """Say how seldom a further model may answer and not have been seen, where that is more than `LEAST_SHARE`.
 
-    Without noise one answer is enough, with noise it takes `TELLING`. Without levels all models answer alike to x = 0:
-    nobody is heard there. Who gave the number of models has said that there are no more; one that is missing is said.
+    Without noise one answer is enough, with noise it takes `TELLING`, and `TELLING_EACH` for each coefficient. Without
+    levels all models answer alike to x = 0: nobody is heard there. Where the number was given, only a result of one
+    model says it.
     """
     callers = 0
 
@@ -191,8 +192,8 @@ def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
     def noted(found: Recovery) -> Recovery:
         share, how = 1 - problem.eta ** (1 / max(callers, 1)), ""
         if np.any(found.sigma):
-            each = 0.0 if found.stderr is None else np.abs(found.vectors) > 2 * found.stderr
-            coefficients = int(np.sum(each, axis=-1).max()) + bool(problem.intercept)
+            there = np.abs(found.vectors) > (0.0 if found.stderr is None else 2 * found.stderr)  # 95 % intervals
+            coefficients = int(there.sum(axis=1).max()) + bool(problem.intercept)
             share, how = max(share, (TELLING + TELLING_EACH * coefficients) / max(callers, 1)), ", or taken for noise"
         silent = found.status != "single" if problem.models != AUTO else found.status not in PROMISES
         if silent or share <= LEAST_SHARE:

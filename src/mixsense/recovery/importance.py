@@ -43,13 +43,14 @@ class Choice(NamedTuple):
 def importance(recovery: Recovery) -> Array:
     """Return how far each coefficient is from 0, (L, n), in standard errors; the rule must not depend on its unit.
 
-    Without standard errors: in hundredths of the largest coefficient, for want of better; where vectors are exact, in
-    millionths.
+    Without standard errors: in hundredths of the largest coefficient, for want of better. Of exact vectors nothing is
+    left out but what rounding leaves.
     """
     size = np.abs(recovery.vectors)
     if recovery.stderr is None:
-        exact = recovery.error_bound <= NOTHING * size.max()
-        step = np.full(size.shape, (NOTHING if exact else WORTH_LISTING) * size.max())
+        step = np.full(size.shape, WORTH_LISTING * size.max())
+        if recovery.error_bound <= NOTHING * size.max():
+            step[size > NOTHING * size.max()] = 0.0
     else:
         step = np.where(recovery.stderr > 0, recovery.stderr, 0.0)  # exact, or not known: never left out
     with np.errstate(over="ignore"):

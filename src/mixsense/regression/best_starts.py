@@ -32,7 +32,7 @@ def best_starts(
     L : int
         How many models.
     fewer : Fit or EM
-        The fit of one model, or of one model less.
+        A fit of one model, or of fewer than L: of one model less, each is split in two.
     data : Data
         All answers.
     sigma, weights : float, (L,) array

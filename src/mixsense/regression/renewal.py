@@ -22,7 +22,7 @@ from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import From, again, climbed, fitted
 from mixsense.regression.split import evidence_of, split_of_one
 from mixsense.regression.starts import left_out, merged, spread_of
-from mixsense.scales.lapses import Lapses, without_lapses
+from mixsense.scales.lapses import Lapses
 
 
 def renew(
@@ -72,7 +72,9 @@ def renew(
     if more and L <= MOST_MODELS:  # one beyond those that are reported, to see that they are enough
         score[L + 1], fits[L + 1] = _more(1, old, fits[L][0], data, expected, rng)
         if fits[L][0].sigmas is not None and L < MOST_MODELS:  # of these, one may be three
-            score[L + 2], fits[L + 2] = _more(2, old, fits[L][0], data, expected, rng)
+            value, found = _more(2, old, fits[L][0], data, expected, rng)
+            if value > score[L + 1]:
+                score[L + 2], fits[L + 2] = value, found
     if not fits[L][0].support[0].size and data.N >= tuning.ANSWERS_FOR_NOTHING:  # one model, zero, says it all
         most = score[1] + tuning.NOTHING_EVIDENCE
         score = {number: value if number == 1 else min(value, most) for number, value in score.items()}
@@ -210,7 +212,9 @@ def _if_near(em: EM, route: str, best: Fit, data: Data, expected: Expected) -> t
 def _more(
     further: int, old: Candidates | None, best: Fit, data: Data, expected: Expected, rng: np.random.Generator
 ) -> tuple[float, list[Fit]]:
-    """Fit one or two models more than there seem to be: from one split in two, from random starts, one beside others.
+    """Fit one or two models more than there seem to be: from random starts and the fit before.
+
+    One is also looked for by splitting a model in two, and beside the others.
 
     Returns the score, and the fit if it comes near that of the smaller number.
     """
@@ -235,8 +239,8 @@ def _more(
 def _laws_beside(best: Fit, data: Data) -> list[Data]:
     """Return the answers as one model more beside the best fit may see them: all lapses may be its own, or most."""
     if isinstance(data.scale, Lapses):
-        fewer = data.scale.with_share(tuning.LAPSES_BESIDE)
-        return [data._replace(scale=scale) for scale in (without_lapses(data.scale), fewer)]
+        some = data.scale.with_share(min(tuning.LAPSES_BESIDE, data.scale.share / 2))
+        return [data._replace(scale=scale) for scale in (data.scale.inner, some)]
     return [data] if best.L > 2 else []
 
 
@@ -251,12 +255,6 @@ def supported(f: Fit) -> bool:
     """Say whether each model answers often enough to be one: else it explains a few outliers, whatever they are."""
     own = f.answers * f.weights
     return answers_often(f) and bool((own >= tuning.ANSWERS_PER_COEFFICIENT * f.inclusion.sum(axis=1)).all())
-
-
-def lapses_of_a_model(f: Fit) -> bool:
-    """Say whether so many answers may fit no model, within a standard error, that a further one may give them."""
-    error = math.sqrt(f.lapses * (1 - f.lapses) / f.answers)
-    return f.lapses + error >= tuning.LAPSES_OF_A_MODEL
 
 
 def answers_often(f: Fit) -> bool:

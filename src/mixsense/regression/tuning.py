@@ -146,7 +146,7 @@ LAPSES_OF_A_MODEL = 0.03
 tell whether they are linear. Taste: more than the share that a model has to have, since a few are always far away.
 Below, from `LEAST_SHARE` on, a note says so."""
 LAPSES_BESIDE = 0.01
-"""The share of lapses while a further model is looked for among them: fewer than there seem to be.
+"""The share of lapses while a further model is looked for among them, half of what it seems to be at most.
 Taste: never swept. Of three models with 20 % and 2 % outliers, that one was among the lapses, and none at all found it
 no better."""
 MOST_LAPSES = 0.3

@@ -82,13 +82,15 @@ def own_bound(
 
 
 def further_model(candidates: Candidates) -> float:
-    """Return how far a model is from all of ours in a nearly as probable fit of one more; 0 if the number was given."""
+    """Return how far a model is from all of ours in a nearly as probable fit of more; 0 if the number was given."""
     L, score = candidates.winner.L, candidates.score
-    more = candidates.fits.get(L + 1)
-    behind = tuning.NEARLY_AS_PROBABLE_AS_LAPSES if candidates.winner.lapses else tuning.NEARLY_AS_PROBABLE
-    if candidates.choice is not None or not more or score[L + 1] <= score[L] - behind:
+    if candidates.choice is not None:
         return 0.0
-    return farthest(more[0].beta, candidates.winner.beta)
+    behind = tuning.NEARLY_AS_PROBABLE_AS_LAPSES if candidates.winner.lapses else tuning.NEARLY_AS_PROBABLE
+    more = [
+        fits[0] for number, fits in candidates.fits.items() if number > L and fits and score[number] > score[L] - behind
+    ]
+    return max((farthest(fit.beta, candidates.winner.beta) for fit in more), default=0.0)
 
 
 def just_found(fit: Fit, before: Fit | None, gamma: float) -> bool:

@@ -25,7 +25,7 @@ from mixsense.methods.frugal.model_checks import (
     try_remedy,
     warning,
 )
-from mixsense.methods.frugal.model_checks.tuning import LEAST_LAPSES_LEFT
+from mixsense.methods.frugal.model_checks.tuning import LEAST_LAPSES_LEFT, SHAPE_NATS
 from mixsense.methods.frugal.setup import Setup, without_nominal_noise
 from mixsense.methods.frugal.sizes import least_answers
 from mixsense.problem import LEAST_SHARE, MOST_MODELS
@@ -34,7 +34,6 @@ from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.hidden import Odds
 from mixsense.regression.intervals import intervals
-from mixsense.regression.renewal import lapses_of_a_model
 from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
 from mixsense.regression.tuning import LAPSES_OF_A_MODEL, NORMAL_QUANTILE, SUPPORT_PROBABILITY
@@ -75,19 +74,26 @@ class Report:
         self.stages: list[dict[str, Any]] = []
 
     def least_for(self, fit: Fit) -> int:
-        """Return how many answers a certificate takes: more if one model has more noise, or many answers fit none.
+        """Return how many answers a certificate takes: more if a model answers seldom, or has more noise, or none fits.
 
-        A model with more noise than others may be two, and answers that fit no model may have one of their own.
+        A model with more noise than others may be two, answers that fit no model may have one of their own, and one
+        that answers seldom has been shrunk where its answers are few.
         """
         least, own_noise = self.least, fit.sigmas is not None and self.answers.scale is None
         if self.inside is None and self.setup.free_sigma and own_noise:
             least = max(least, tuning.ANSWERS_FOR_SELDOM)
+        if fit.L > 1:
+            seldom = fit.weights <= tuning.SELDOM
+            each = fit.inclusion.sum(axis=1)[seldom] / fit.weights[seldom]
+            least = max(least, math.ceil(tuning.SELDOM_PER_COEFFICIENT * each.max(initial=0.0)))
         if not lapses_of_a_model(fit):
             return least
         needed = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
-        seen = int(probable_lapses(self.answers.data, fit).sum())  # others may be one of the models' answers
+        seen = int(probable_lapses(self.answers.data.without_zeros, fit).sum())  # others may be one of the models'
         least = max(least, math.ceil(tuning.ENOUGH_LAPSES * needed / max(fit.lapses, LAPSES_OF_A_MODEL)))
-        return least if seen >= needed else max(least, math.ceil(self.answers.N * needed / max(seen, 1)))
+        if not 0 < seen < needed:  # on a scale of few steps none is probable by itself
+            return least
+        return max(least, math.ceil(self.answers.N * min(needed / seen, tuning.MORE_FOR_LAPSES)))
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
         """Add what the fits say now to the story."""
@@ -211,7 +217,8 @@ class Report:
         """Say so if one of the models may be nothing but the tails of the noise.
 
         A check of outliers failed, and that model answers too seldom to be told from them, or the answers speak less
-        for it than for tails. Then it is not shown: nobody asked for it, and its coefficients are those of the noise.
+        for it than for tails, or for one noise of another shape. Then it is not shown: nobody asked for it, and its
+        coefficients are those of the noise, or of another model.
         """
         winner, setup = candidates.winner, self.setup
         wrong = {check.name: check.nats for check in checks if check.failed and check.name in OF_OUTLIERS}
@@ -220,6 +227,11 @@ class Report:
             return None
         if not candidates.fits.get(winner.L - 1):  # far less probable
             return None
+        if wrong.get("shape", 0.0) > SHAPE_NATS and not setup.level:
+            return (
+                f"two models that differ in their noise alone are explained best by one with a noise of another shape: "
+                f"models={winner.L} shows both"
+            )
         last = int(winner.weights.argmin())
         share, stderr = float(winner.weights[last]), float(shares_stderr(self.answers.data, winner)[last])
         seldom = share <= 2 * LEAST_SHARE and share - NORMAL_QUANTILE * stderr <= LEAST_SHARE
@@ -352,3 +364,9 @@ def signal_to_noise(answers: Answers, fit: Fit) -> float:
     means = X @ fit.beta.T
     pairs = fit.L / (fit.L - 1) * 2  # the mean square distance of two of L numbers is this many times their variance
     return pairs * float(means.var(axis=1).mean()) / fit.sigma**2 if len(X) else 0.0
+
+
+def lapses_of_a_model(f: Fit) -> bool:
+    """Say whether so many answers may fit no model, within a standard error, that a further one may give them."""
+    error = math.sqrt(f.lapses * (1 - f.lapses) / f.answers)
+    return f.lapses + error >= LAPSES_OF_A_MODEL

@@ -138,6 +138,15 @@ Taste: as in a box of many features. With fewer, three models of which two diffe
 ENOUGH_LAPSES = 1.5
 """Times the answers that the check of lapses takes: they are counted only where they are probable lapses.
 Swept: of 1 and 1.5 on three models with shares .6/.33/.07 and .8/.12/.08 (seeds 777,001 with 0 to 7)."""
+SELDOM = 0.15
+"""A model with at most this share of the answers is one that answers seldom. Taste: never swept."""
+SELDOM_PER_COEFFICIENT = 10.0
+"""Such a model needs this many answers of its own for each of its coefficients. Taste: of one with all of 8 to 25
+coefficients and 6 to 10 % of the answers, beside models with one, 14 of 199 certificates were wrong; it had given 2 to
+6 for each, and those that were taken for 0 were up to 2.2 γ."""
+MORE_FOR_LAPSES = 2.0
+"""Where more lapses are needed that are probable by themselves, a stage brings the answers to this many times as many
+at most. Taste: while they are few, how many it takes is a guess."""
 SMALLEST_REST = 0.3
 """If less than this share of a stage would be left of the budget after it, the stage takes that as well.
 Taste: never swept."""

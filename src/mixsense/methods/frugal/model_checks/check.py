@@ -14,7 +14,7 @@ from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.extensions import EXTENSIONS, OF_SHARES, Place
 from mixsense.methods.frugal.model_checks.ratios import link, tails
 from mixsense.methods.frugal.model_checks.score_tests import Tested, pair_test, place_of, score_tests
-from mixsense.methods.frugal.model_checks.shape import two_levels
+from mixsense.methods.frugal.model_checks.shape import gain_of_two
 from mixsense.methods.frugal.model_checks.surprise import outlier_share
 from mixsense.methods.frugal.model_checks.values import at_the_ends, left_over, rounding_step
 from mixsense.methods.frugal.model_checks.views import View, draw, see
@@ -190,7 +190,7 @@ def _ratios(given: View, data: Data, fit: Fit, place: Place, level: bool) -> lis
     if data.scale is not None:
         return found
     if fit.L > 1 and (level or np.ptp(given.sigma) > 0):
-        gain = two_levels(given, y, fit, level)
+        gain = gain_of_two(given, y, fit, level)
         of = "levels" if level else "noise"
         what = f"two models differ in their {of} alone: one with a noise of another shape explains them nearly as well"
         found.append(Check("shape", max(0.0, tuning.SHAPE_NATS - gain), None, 0.0, what))
@@ -227,12 +227,12 @@ def _in_a_row(data: Data) -> tuple[Index, Index]:
 def _repeats_test(data: Data, fit: Fit, given: View, drawn: list[View], rng: np.random.Generator) -> Tested | None:
     """Test pairs of answers to the same query: they are few, and are drawn more often."""
     first, second = _same_query(data)
-    if data.group is not None or not len(first):
+    if data.group is not None or len(first) < tuning.LEAST_PAIRS:
         return pair_test(given, drawn, first, second)
     rows, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     few = data.rows(rows)
     times = int(np.clip(tuning.MOST_DRAWN_ANSWERS // len(rows), len(drawn), tuning.DRAWS_OF_PAIRS))
-    return pair_test(see(few, fit), [draw(few, fit, rng) for _ in range(times)], *np.split(place, 2))
+    return pair_test(see(few, fit), [draw(few, fit, rng, data.y) for _ in range(times)], *np.split(place, 2))
 
 
 def _same_query(data: Data) -> tuple[Index, Index]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +66,7 @@ def score_tests(
             there = (E * E).sum(axis=0) > tuning.LEAST_PROJECTED * (G * G).sum(axis=0) + 1e-300
             if there.any():
                 total = EXTENSIONS[name](given, place).sum(axis=0) - u @ B
-                found[name] = largest(total[there], E[:, there], N, np.flatnonzero(there))
+                found[name] = largest(total[there], moments(E[:, there]), N, np.flatnonzero(there))
     return found
 
 
@@ -92,27 +92,27 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
     The score is the sum of products of two numbers with mean 0, one for each answer: nothing that was estimated takes
     part in it. Two respondents may share many pairs, whose products go up and down together: all of them are one term.
     """
-    if not len(first):
+    if len(first) < tuning.LEAST_PAIRS:
         return None
-    each = _of_pairs(given)
+    each, N = _of_pairs(given), len(first)
     drawn_each = [_of_pairs(view) for view in drawn]
     if given.group is None:
-        terms = each[first] * each[second]
-        moments = [_mean_of_powers(drawn_each, r, first, second) for r in (2, 3, 4)]
+        total = (each[first] * each[second]).sum(axis=0)
+        found = [_mean_of_powers(drawn_each, r, first, second) for r in (2, 3, 4)]
     else:
         both = np.sort(given.group[np.column_stack([first, second])], axis=1)
         which = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+        N = int(which.max()) + 1
+        if N < tuning.LEAST_PAIRS:
+            return None
 
         def together(each: Array) -> Array:
             return np.stack([np.bincount(which, column) for column in (each[first] * each[second]).T], axis=1)
 
-        terms = together(each)
-        moments = _moments(np.concatenate([together(each) for each in drawn_each]))
-    if len(terms) < tuning.LEAST_PAIRS:
-        return None
-    there = moments[0] > 0
-    moments = [each[there] for each in moments]
-    return _largest(terms.sum(axis=0)[there], moments, len(terms), np.flatnonzero(there), few=True)
+        total = together(each).sum(axis=0)
+        found = moments(np.concatenate([together(each) for each in drawn_each]))
+    there = found[0] > 0
+    return largest(total[there], [each[there] for each in found], N, np.flatnonzero(there), rare=True)
 
 
 def _of_pairs(view: View) -> Array:
@@ -131,42 +131,39 @@ def _mean_of_powers(drawn: list[Array], r: int, first: Index, second: Index) -> 
     return mean
 
 
-def largest(total: Array, E: Array, N: int, place: Index) -> Tested:
+def moments(E: Array) -> list[Array]:
+    """Return the mean squares, cubes and fourth powers of drawn terms (M, q) of sums, (q,) each."""
+    square = E * E
+    return [square.mean(axis=0), np.einsum("ij,ij->j", square, E) / len(E), (square * square).mean(axis=0)]
+
+
+def largest(total: Array, of_terms: Sequence[Array], N: int, place: Index, rare: bool = False) -> Tested:
     """Return the largest of several statistics, with a p-value for the largest of that many.
 
     Parameters
     ----------
     total : (q,) array
         Sums over the answers.
-    E : (M, q) array
-        Terms of such sums, for drawn answers.
+    of_terms : three (q,) arrays
+        The `moments` of their terms.
     N : int
         Number of terms in a sum.
     place : (q,) array of int
         What the statistics are called.
+    rare : bool
+        A few large terms may make a sum: its tail is that of a gamma law with the same skewness, if that is heavier.
     """
-    return _largest(total, _moments(E), N, place)
-
-
-def _moments(E: Array) -> list[Array]:
-    """Return the mean squares, cubes and fourth powers of the terms, (q,) each."""
-    square = E * E
-    return [square.mean(axis=0), np.einsum("ij,ij->j", square, E) / len(E), (square * square).mean(axis=0)]
-
-
-def _largest(total: Array, moments: list[Array], N: int, place: Index, few: bool = False) -> Tested:
-    """Return the largest statistic; of sums that a `few` large terms make, as of numbers that have a gamma law."""
     from scipy.special import gammaincc, log_ndtr
 
-    second, third, fourth = moments
+    second, third, fourth = of_terms
     z, skewness = total / np.sqrt(N * second), third / second**1.5 / math.sqrt(N)
-    normal = normalised(z, skewness, (fourth / second**2 - 3) / N)
-    best = int(np.abs(normal).argmax())
-    log_p = float(log_ndtr(-abs(normal[best])))
-    if few and skewness[best] * z[best] > 0:
-        shape = 4 / float(skewness[best]) ** 2
-        log_p = max(log_p, math.log(gammaincc(shape, shape + math.sqrt(shape) * abs(z[best])) + 1e-300))
-    return Tested(float(z[best]), math.exp(min(math.log(2 * len(z)) + log_p, 0.0)), int(place[best]))
+    log_p = log_ndtr(-np.abs(normalised(z, skewness, (fourth / second**2 - 3) / N)))
+    if rare:
+        shape = 4 / np.maximum(skewness**2, tuning.LEAST_SQUARE_OF_SKEWNESS)
+        tail = np.log(gammaincc(shape, shape + np.sqrt(shape) * np.abs(z)) + 1e-300)
+        log_p = np.where(skewness * z > 0, np.maximum(log_p, tail), log_p)
+    best = int(log_p.argmin())
+    return Tested(float(z[best]), math.exp(min(math.log(2 * len(z)) + float(log_p[best]), 0.0)), int(place[best]))
 
 
 def normalised(z: Array, skewness: Array, kurtosis: Array) -> Array:

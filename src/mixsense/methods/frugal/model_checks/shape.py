@@ -14,8 +14,8 @@ from mixsense.methods.frugal.model_checks.views import View
 from mixsense.regression.fit import Fit
 
 
-def two_levels(view: View, y: Array, fit: Fit, level: bool) -> float:
-    """Return how much better two levels, or two noises, explain the answers than a skewed or wide noise, in nats.
+def gain_of_two(view: View, y: Array, fit: Fit, level: bool) -> float:
+    """Return how much better two parallel models explain their answers than one with a skewed or wide noise, in nats.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def two_levels(view: View, y: Array, fit: Fit, level: bool) -> float:
     fit : Fit
         The models.
     level : bool
-        The first column of the rows is the level; without one, parallel models have the same coefficients.
+        The first column of the rows is the level; without one, parallel models differ in their noise alone.
 
     Returns
     -------
@@ -34,11 +34,11 @@ def two_levels(view: View, y: Array, fit: Fit, level: bool) -> float:
         Of the pair of parallel models for which it is least; infinite if no two are parallel.
     """
     pairs = parallel(fit, level)
-    return min((_gain(*residuals_of(view, y, fit, pair, level)) for pair in pairs), default=math.inf)
+    return min((_gain(*residuals_of(view, y, fit, pair, level), level) for pair in pairs), default=math.inf)
 
 
 def parallel(fit: Fit, level: bool) -> list[tuple[int, int]]:
-    """Return the pairs of models that differ in their levels, and hardly in a feature: less, or within their errors."""
+    """Return the pairs of models that hardly differ in a feature: less than in their levels, or within their errors."""
     variance = fit.stderr[:, level:] ** 2
     found = []
     for a, b in combinations(range(fit.L), 2):
@@ -63,27 +63,33 @@ def residuals_of(
     return left, fit.beta[here, 0] if level else np.zeros(2), weights, view.sigma[here]
 
 
-def _gain(r: Array, level: Array, weights: Array, sigma: Array) -> float:
-    """Return by how much two levels are more probable than one with a noise of another shape, in nats."""
+def _gain(r: Array, middle: Array, weights: Array, sigma: Array, level: bool) -> float:
+    """Return by how much two Gaussians are more probable than one noise of another shape, in nats.
+
+    Where there is no `level`, the middle of both is 0.
+    """
     if len(r) < tuning.LEAST_FOR_A_SHAPE:
         return math.inf
     own_noise = bool(sigma[0] != sigma[1])
-    two = _two_gaussians(r, level, weights, sigma, own_noise)
+    two = _two_gaussians(r, middle, weights, sigma, own_noise, level)
     one = max(_skewed(r), _skewed(-r), _wide(r))
-    return two - one - 0.5 * (1 + own_noise) * math.log(len(r))  # two levels have this many parameters more
+    more = 1 + own_noise if level else 0  # parameters: one noise of another shape has three
+    return two - one - 0.5 * more * math.log(len(r))
 
 
-def _two_gaussians(r: Array, level: Array, weights: Array, sigma: Array, own_noise: bool) -> float:
-    """Fit a mixture of two Gaussians; returns the log-likelihood."""
+def _two_gaussians(r: Array, middle: Array, weights: Array, sigma: Array, own_noise: bool, level: bool) -> float:
+    """Fit a mixture of two Gaussians, whose middles stay where there is no `level`; returns the log-likelihood."""
     loglik = -math.inf
     for _ in range(tuning.SHAPE_STEPS):
-        density = weights * np.exp(-0.5 * ((r[:, None] - level) / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
+        density = weights * np.exp(-0.5 * ((r[:, None] - middle) / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
         total = density.sum(axis=1, keepdims=True) + 1e-300
         loglik = float(np.log(total).sum())
         P = density / total
         count = P.sum(axis=0) + 1e-9
-        level, weights = (P * r[:, None]).sum(axis=0) / count, count / len(r)
-        square = (P * (r[:, None] - level) ** 2).sum(axis=0)
+        weights = count / len(r)
+        if level:
+            middle = (P * r[:, None]).sum(axis=0) / count
+        square = (P * (r[:, None] - middle) ** 2).sum(axis=0)
         sigma = np.sqrt(square / count if own_noise else np.full(2, square.sum() / len(r))) + 1e-12
     return loglik
 

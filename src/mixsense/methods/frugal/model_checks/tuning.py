@@ -41,8 +41,10 @@ DRAWS = 20
 """Variances of scores are those of this many draws of all answers from the fit.
 Taste: as in the prototype of the checks; the standard error of a variance is below 3 % from 150 answers on."""
 DRAWS_OF_PAIRS = 100
-"""Pairs of answers to the same query are drawn this often. Derived: of a model with a twentieth of the answers, a pair
-has both in 1 of 400 draws."""
+"""Answers to the same query are drawn this often. Derived: each is of a model with a twentieth of the answers 5 times.
+"""
+LEAST_SQUARE_OF_SKEWNESS = 1e-6
+"""Sums that are less skewed than the root of this are as good as normal. A numerical guard."""
 MOST_DRAWN_ANSWERS = 8000
 """With many answers, there are fewer draws: about this many answers altogether. Taste: memory and time."""
 LEAST_PROJECTED = 0.02

@@ -10,6 +10,7 @@ from mixsense.arrays import Array, Index
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.likelihood import of_groups
+from mixsense.regression.tuning import LEAST_LAPSES
 from mixsense.scales.lapses import Lapses
 from mixsense.scales.scale import terms_of
 
@@ -93,14 +94,14 @@ def see(data: Data, fit: Fit) -> View:
     terms = terms_of(scale, data.y, mean, fit.noise)
     P = fit.explained(data).probability
     found = View(data.X, mean, terms.residual, terms.square, P, fit.noises, fit.weights, data.group, real=scale is None)
-    if not isinstance(scale, Lapses):
+    if not isinstance(scale, Lapses) or scale.share <= LEAST_LAPSES:  # so few are none, and their scores are no sums
         return found
     lapsed = (P * scale.lapsed(data.y, mean, fit.noise)).sum(axis=1, keepdims=True)
     return replace(found, lapsed=lapsed - scale.share, own=np.flatnonzero(lapsed < 0.5))
 
 
-def draw(data: Data, fit: Fit, rng: np.random.Generator) -> View:
-    """Draw an answer to each query from the fit, and return how it sees them."""
+def draw(data: Data, fit: Fit, rng: np.random.Generator, lapses: Array | None = None) -> View:
+    """Draw an answer to each query from the fit, and return how it sees them; `lapses` are like these answers."""
     N, scale = len(data.y), fit.scale
     group = np.arange(N) if data.group is None else data.group
     model = rng.choice(fit.L, int(group.max()) + 1, p=fit.weights)[group]
@@ -108,6 +109,7 @@ def draw(data: Data, fit: Fit, rng: np.random.Generator) -> View:
     if scale is not None:
         y = scale.answer(y)
     if isinstance(scale, Lapses):
-        anywhere = rng.uniform(data.y.min(), data.y.max(), N) if scale.inner is None else rng.choice(data.y, N)
+        others = data.y if lapses is None else lapses
+        anywhere = rng.uniform(others.min(), others.max(), N) if scale.inner is None else rng.choice(others, N)
         y = np.where(rng.random(N) < scale.share, anywhere, y)
     return see(data._replace(y=y), fit)

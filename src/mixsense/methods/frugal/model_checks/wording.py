@@ -39,7 +39,8 @@ REMEDIES = {
     "shares": "leave weights out: they are estimated then",
     "models": 'give models="auto", which finds up to six',
     "lapses": "look for a further model, or for nonsense among the answers",
-    "shape": "look at a transform of the answers, such as their logarithm, or ask several queries of one respondent",
+    "shape": "look at a transform of the answers, such as their logarithm, ask several queries of one respondent, or "
+    "give models=1 if there cannot be two",
     "tails": "look for nonsense among the answers, or for a further model that answers seldom",
     "outliers": "look for nonsense among the answers, or for a further model that answers seldom (below 2 %)",
     "skewness": "look at a transform of the answers, such as their logarithm",
