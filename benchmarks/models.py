@@ -296,8 +296,8 @@ def promise(bench: Bench, seeds: int, runs: int) -> None:
 def two(bench: Bench, seeds: int, runs: int) -> None:
     told = {"models": 2, "weights": "equal"}
     bench.title(
-        f"Two models, number and shares unknown against known: answers to γ = 0.2, σ unknown, {runs} runs a row",
-        *("n", "k", "gap", "known", "unknown", "ratio", "limit", "exceed γ"),
+        "Two models, number and shares unknown against known: answers to γ = 0.2, σ unknown",
+        *("n", "k", "gap", "runs", "known", "unknown", "ratio", "limit", "exceed γ"),
     )
     for n, k, gap in ((100, 5, 20.0), (100, 5, 5.0), (100, 5, 2.0), (100, 5, 1.0), (20, 3, 5.0), (300, 8, 5.0)):
         known = bench.runs(World(2, n, k, gap), runs, gamma=0.2, **told)
@@ -307,10 +307,10 @@ def two(bench: Bench, seeds: int, runs: int) -> None:
         ratio = median(free, "queries") / median(known, "queries")
         exceed = sum(r.status == "certified" and r.error > 0.2 for r in free)
         cells = [f"{median(each, 'queries'):,.0f}" for each in (known, free)]
-        bench.row(n, k, f"{gap:g}", *cells, f"{ratio:.2f}", "1.10", exceed, ok=ratio <= 1.10)
+        bench.row(n, k, f"{gap:g}", len(free), *cells, f"{ratio:.2f}", "1.10", exceed, ok=ratio <= 1.10)
     bench.title(
-        f"Two models, number and shares unknown against known: error at a budget, σ known, {runs} runs a row",
-        *("gap", "N", "known", "unknown", "ratio", "limit"),
+        "Two models, number and shares unknown against known: error at a budget, σ known",
+        *("gap", "N", "runs", "known", "unknown", "ratio", "limit"),
     )
     for gap, N in ((20.0, 600), (5.0, 1000), (2.0, 1000), (2.0, 2000), (1.0, 2000), (1.0, 5000)):
         known = bench.runs(World(2, 100, 5, gap), runs, gamma=None, max_queries=N, sigma=1.0, **told)
@@ -321,6 +321,7 @@ def two(bench: Bench, seeds: int, runs: int) -> None:
         bench.row(
             f"{gap:g}",
             f"{N:,}",
+            len(free),
             f"{median(known):.3f}",
             f"{median(free):.3f}",
             f"{ratio:.2f}",
