@@ -39,6 +39,7 @@ LEVELS = PROMISE + "test_all_checks_together_fail_with_probability_two_percent_a
 SECOND_LOOK = PROMISE + "test_a_ratio_is_in_doubt_if_the_answers_of_a_second_look_would_decide"
 PARALLEL = PROMISE + "test_models_that_differ_in_their_levels_alone_are_nearly_always_seen_to_be_parallel"
 OUTLIERS = PROMISE + "test_answers_that_no_model_explains_are_noticed"
+SELDOM = PROMISE + "test_a_model_that_answers_seldom_has_ten_answers_for_each_coefficient"
 LAPSES = PROMISE + "test_lapses_are_a_further_model_if_there_are_many_or_a_line_explains_a_third_of_them"
 COVER = "tests/test_certificate.py::test_intervals_cover_all_coefficients_found_or_not"
 EXACT_PLANS = "tests/test_plan.py::test_without_noise_the_predecessors_are_planned_for_nine_runs_of_ten"
@@ -186,6 +187,8 @@ def mutants() -> list[Mutant]:
             LESS,
             PROMISE + "test_one_model_more_counts_in_the_bound_unless_it_is_far_less_probable",
         ),
+        constant(FRUGAL, "SELDOM", LESS, SELDOM),
+        constant(FRUGAL, "SELDOM_PER_COEFFICIENT", LESS, SELDOM),
         constant(FRUGAL, "MOST_MOVED", MORE, PROMISE + "test_a_fit_that_has_just_moved_is_not_certified"),
         constant(
             REGRESSION,

@@ -195,7 +195,8 @@ def _ask(
                 raise _with_record(f"{error} ({current.label})", record, error.data) from None
             if not isinstance(error, Exception):
                 raise  # Ctrl-C
-            where = f"{current.label}, queries {start} to {start + queries.shape[0] - 1}"
+            last, n = start + queries.shape[0] - 1, queries.shape[1]
+            where = f"{current.label}, queries {start} to {last}, of {counted(n, 'number', 'numbers')} each"
             what = f"the oracle raised {type(error).__name__}: {one_line(error)}"
             if isinstance(error, TypeError) and not passed_through(error):  # it takes other arguments
                 what += f"; it is called as oracle(queries, repeats): give a function that takes both ({where})"
