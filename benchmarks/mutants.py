@@ -191,7 +191,7 @@ def mutants() -> list[Mutant]:
         constant(FRUGAL, "SELDOM_PER_COEFFICIENT", LESS, SELDOM),
         constant(FRUGAL, "MOST_MOVED", MORE, PROMISE + "test_a_fit_that_has_just_moved_is_not_certified"),
         constant(
-            REGRESSION,
+            FRUGAL,
             "LAPSES_OF_A_MODEL",
             MORE,
             PROMISE + "test_answers_that_may_be_a_models_are_looked_at_within_their_error",

@@ -141,10 +141,6 @@ LAPSES_ESTABLISHED = 5.0
 """Lapses have to explain this many nats beyond what their share costs. Taste: close models look like them."""
 MANY_LAPSES = 0.15
 """A fit with a larger share of lapses is not taken: the models are wrong. Taste: tried with up to 10 %."""
-LAPSES_OF_A_MODEL = 0.03
-"""Where this share of the answers may fit no model, within a standard error, a certificate takes as many answers as
-tell whether they are linear. Taste: more than the share that a model has to have, since a few are always far away.
-Below, from `LEAST_SHARE` on, a note says so."""
 LAPSES_BESIDE = 0.01
 """The share of lapses while a further model is looked for among them, half of what it seems to be at most.
 Taste: never swept. Of three models with 20 % and 2 % outliers, that one was among the lapses, and none at all found it

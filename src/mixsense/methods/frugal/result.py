@@ -36,7 +36,7 @@ from mixsense.regression.hidden import Odds
 from mixsense.regression.intervals import intervals
 from mixsense.regression.rivals import Reading, probabilities
 from mixsense.regression.told import answers_at_zero, covariances, order_of_models, shares_stderr
-from mixsense.regression.tuning import LAPSES_OF_A_MODEL, NORMAL_QUANTILE, SUPPORT_PROBABILITY
+from mixsense.regression.tuning import NORMAL_QUANTILE, SUPPORT_PROBABILITY
 from mixsense.scales import told_of_noise
 
 OF_OUTLIERS = ("outliers", "tails", "shape", "lapses")
@@ -90,7 +90,7 @@ class Report:
             return least
         needed = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
         seen = int(probable_lapses(self.answers.data.without_zeros, fit).sum())  # others may be one of the models'
-        least = max(least, math.ceil(tuning.ENOUGH_LAPSES * needed / max(fit.lapses, LAPSES_OF_A_MODEL)))
+        least = max(least, math.ceil(tuning.ENOUGH_LAPSES * needed / max(fit.lapses, tuning.LAPSES_OF_A_MODEL)))
         if not 0 < seen < needed:  # on a scale of few steps none is probable by itself
             return least
         return max(least, math.ceil(self.answers.N * min(needed / seen, tuning.MORE_FOR_LAPSES)))
@@ -369,4 +369,4 @@ def signal_to_noise(answers: Answers, fit: Fit) -> float:
 def lapses_of_a_model(f: Fit) -> bool:
     """Say whether so many answers may fit no model, within a standard error, that a further one may give them."""
     error = math.sqrt(f.lapses * (1 - f.lapses) / f.answers)
-    return f.lapses + error >= LAPSES_OF_A_MODEL
+    return f.lapses + error >= tuning.LAPSES_OF_A_MODEL

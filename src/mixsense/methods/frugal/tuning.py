@@ -144,6 +144,10 @@ SELDOM_PER_COEFFICIENT = 10.0
 """Such a model needs this many answers of its own for each of its coefficients. Taste: of one with all of 8 to 25
 coefficients and 6 to 10 % of the answers, beside models with one, 14 of 199 certificates were wrong; it had given 2 to
 6 for each, and those that were taken for 0 were up to 2.2 γ."""
+LAPSES_OF_A_MODEL = 0.03
+"""Where this share of the answers may fit no model, within a standard error, a certificate takes as many answers as
+tell whether they are linear. Taste: more than the share that a model has to have, since a few are always far away.
+Below, from `LEAST_SHARE` on, a note says so."""
 MORE_FOR_LAPSES = 2.0
 """Where more lapses are needed that are probable by themselves, a stage brings the answers to this many times as many
 at most. Taste: while they are few, how many it takes is a guess."""
