@@ -227,9 +227,10 @@ class Report:
             return None
         if not candidates.fits.get(winner.L - 1):  # far less probable
             return None
-        if wrong.get("shape", 0.0) > SHAPE_NATS and not setup.level:
+        if wrong.get("shape", 0.0) > SHAPE_NATS:
+            of = "levels" if setup.level else "noise"
             return (
-                f"two models that differ in their noise alone are explained best by one with a noise of another shape: "
+                f"two models that differ in their {of} alone are explained best by one with a noise of another shape: "
                 f"models={winner.L} shows both"
             )
         last = int(winner.weights.argmin())

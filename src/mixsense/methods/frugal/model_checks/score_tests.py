@@ -98,21 +98,25 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
     drawn_each = [_of_pairs(view) for view in drawn]
     if given.group is None:
         total = (each[first] * each[second]).sum(axis=0)
-        found = [_mean_of_powers(drawn_each, r, first, second) for r in (2, 3, 4)]
+        square, cube, fourth = (_mean_of_powers(drawn_each, r, first, second) for r in (2, 3, 4))
+        there = square > tuning.LEAST_SQUARE
+        square, cube, fourth = square[there], cube[there], fourth[there]
+        found = [square, cube / square**1.5, fourth / square**2]
     else:
         both = np.sort(given.group[np.column_stack([first, second])], axis=1)
         which = np.unique(both, axis=0, return_inverse=True)[1].ravel()
         N = int(which.max()) + 1
-        if N < tuning.LEAST_PAIRS:
-            return None
 
         def together(each: Array) -> Array:
             return np.stack([np.bincount(which, column) for column in (each[first] * each[second]).T], axis=1)
 
         total = together(each).sum(axis=0)
-        found = moments(np.concatenate([together(each) for each in drawn_each]))
-    there = found[0] > 0
-    return largest(total[there], [each[there] for each in found], N, np.flatnonzero(there), rare=True)
+        E = np.concatenate([together(each) for each in drawn_each])
+        there = (E * E).mean(axis=0) > tuning.LEAST_SQUARE
+        found = moments(E[:, there])
+    if N < tuning.LEAST_PAIRS or not there.any():
+        return None
+    return largest(total[there], found, N, np.flatnonzero(there), rare=True)
 
 
 def _of_pairs(view: View) -> Array:
@@ -132,9 +136,11 @@ def _mean_of_powers(drawn: list[Array], r: int, first: Index, second: Index) -> 
 
 
 def moments(E: Array) -> list[Array]:
-    """Return the mean squares, cubes and fourth powers of drawn terms (M, q) of sums, (q,) each."""
+    """Return the variances of drawn terms (M, q) of sums, their skewness and their kurtosis, (q,) each."""
+    second = (E * E).mean(axis=0)
+    E = E / np.sqrt(second)
     square = E * E
-    return [square.mean(axis=0), np.einsum("ij,ij->j", square, E) / len(E), (square * square).mean(axis=0)]
+    return [second, np.einsum("ij,ij->j", square, E) / len(E), (square * square).mean(axis=0)]
 
 
 def largest(total: Array, of_terms: Sequence[Array], N: int, place: Index, rare: bool = False) -> Tested:
@@ -145,7 +151,7 @@ def largest(total: Array, of_terms: Sequence[Array], N: int, place: Index, rare:
     total : (q,) array
         Sums over the answers.
     of_terms : three (q,) arrays
-        The `moments` of their terms.
+        The `moments` of their terms: variance, skewness and kurtosis.
     N : int
         Number of terms in a sum.
     place : (q,) array of int
@@ -155,9 +161,9 @@ def largest(total: Array, of_terms: Sequence[Array], N: int, place: Index, rare:
     """
     from scipy.special import gammaincc, log_ndtr
 
-    second, third, fourth = of_terms
-    z, skewness = total / np.sqrt(N * second), third / second**1.5 / math.sqrt(N)
-    log_p = log_ndtr(-np.abs(normalised(z, skewness, (fourth / second**2 - 3) / N)))
+    variance, skewness, kurtosis = of_terms
+    z, skewness = total / np.sqrt(N * variance), skewness / math.sqrt(N)
+    log_p = log_ndtr(-np.abs(normalised(z, skewness, (kurtosis - 3) / N)))
     if rare:
         shape = 4 / np.maximum(skewness**2, tuning.LEAST_SQUARE_OF_SKEWNESS)
         tail = np.log(gammaincc(shape, shape + np.sqrt(shape) * np.abs(z)) + 1e-300)

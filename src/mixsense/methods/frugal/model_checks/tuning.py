@@ -43,6 +43,8 @@ Taste: as in the prototype of the checks; the standard error of a variance is be
 DRAWS_OF_PAIRS = 100
 """Answers to the same query are drawn this often. Derived: each is of a model with a twentieth of the answers 5 times.
 """
+LEAST_SQUARE = 1e-60
+"""Numbers whose mean square is less than this are 0. A numerical guard."""
 LEAST_SQUARE_OF_SKEWNESS = 1e-6
 """Sums that are less skewed than the root of this are as good as normal. A numerical guard."""
 MOST_DRAWN_ANSWERS = 8000

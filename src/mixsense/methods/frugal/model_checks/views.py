@@ -94,10 +94,12 @@ def see(data: Data, fit: Fit) -> View:
     terms = terms_of(scale, data.y, mean, fit.noise)
     P = fit.explained(data).probability
     found = View(data.X, mean, terms.residual, terms.square, P, fit.noises, fit.weights, data.group, real=scale is None)
-    if not isinstance(scale, Lapses) or scale.share <= LEAST_LAPSES:  # so few are none, and their scores are no sums
+    if not isinstance(scale, Lapses):
         return found
     lapsed = (P * scale.lapsed(data.y, mean, fit.noise)).sum(axis=1, keepdims=True)
-    return replace(found, lapsed=lapsed - scale.share, own=np.flatnonzero(lapsed < 0.5))
+    own = np.flatnonzero(lapsed < 0.5)
+    # At their least share there are none, and what is left of their scores is not about chance.
+    return replace(found, own=own, lapsed=lapsed - scale.share if scale.share > LEAST_LAPSES else None)
 
 
 def draw(data: Data, fit: Fit, rng: np.random.Generator, lapses: Array | None = None) -> View:
