@@ -263,8 +263,13 @@ def test_a_model_of_outliers_is_not_shown_where_a_check_failed(monkeypatch, shar
     one, two = SimpleNamespace(L=1), SimpleNamespace(L=2, weights=np.array([1 - share, share]))
     candidates = SimpleNamespace(winner=two, one=one, fits={1: [one], 2: [two]}, evidence=evidence)
     checks = [Check(name, nats, None, 0.0) for name, nats in failed.items()]
-    for models, free_weights in ((None, True), (2, True), (None, False)):
-        setup = SimpleNamespace(models=models, free_weights=free_weights, level=False)
+    for models, free_weights, level in (
+        (None, True, False),
+        (None, True, True),
+        (2, True, False),
+        (None, False, False),
+    ):
+        setup = SimpleNamespace(models=models, free_weights=free_weights, level=level)
         report = SimpleNamespace(setup=setup, answers=SimpleNamespace(data=None))
         text = result.Report._of_outliers(report, candidates, checks)
         assert (text is None) == (shown or models == 2 or not free_weights)

@@ -314,12 +314,19 @@ def test_a_fit_that_has_just_moved_is_not_certified():
 
 def test_a_model_that_answers_seldom_has_ten_answers_for_each_coefficient():
     setup = SimpleNamespace(free_sigma=True, models=None)
-    answers_so_far = SimpleNamespace(X=np.zeros((200, 6)), scale=None, N=200)
+    answers_so_far = SimpleNamespace(X=np.zeros((500, 6)), scale=None, N=500)
     report = SimpleNamespace(least=100, inside=object(), setup=setup, answers=answers_so_far)
-    for share, coefficients, least in ((0.1, 6, 600), (0.15, 6, 400), (0.16, 6, 100), (0.1, 0.5, 100)):
+    for share, coefficients, least in (
+        (0.1, 6, 600),
+        (0.15, 6, 400),
+        (0.16, 6, 100),
+        (0.1, 0.5, 100),
+        (0.03, 6, 1000),  # not more than twice as many at once
+        (0.019, 6, 100),  # which is never certified
+    ):
         found = SimpleNamespace(
             L=2, weights=np.array([1 - share, share]), inclusion=np.full((2, 6), coefficients / 6), sigmas=None,
-            lapses=0.0, answers=200,
+            lapses=0.0, answers=500,
         )  # fmt: skip
         assert Report.least_for(report, found) == least
 

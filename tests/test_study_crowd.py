@@ -88,7 +88,8 @@ def test_a_year_s_lease_and_people_who_left_hold_nothing_up(make, url):
     assert study.progress().state == "ended"
     assert len(rows(study, "loose")) > 5
     assert study.result().queries == study.progress().total
-    # Answers depend on x alone, which is no model: when an answer comes decides whether one too many is shown.
+    # Answers depend on x alone, and σ is too small: no model. When they come decides how many are asked, and once one
+    # model too many was shown.
     away = np.linalg.norm(study.result().vectors[:, None] - TRUTH, axis=2).min(axis=0)
     assert away.max() < 0.6
     same_to_the_last_bit(study, url)

@@ -82,10 +82,11 @@ class Report:
         least, own_noise = self.least, fit.sigmas is not None and self.answers.scale is None
         if self.inside is None and self.setup.free_sigma and own_noise:
             least = max(least, tuning.ANSWERS_FOR_SELDOM)
-        if fit.L > 1:
-            seldom = fit.weights <= tuning.SELDOM
+        most = tuning.MORE_AT_ONCE * self.answers.N
+        if fit.L > 1:  # one that answers more seldom still is never certified
+            seldom = (fit.weights >= LEAST_SHARE) & (fit.weights <= tuning.SELDOM)
             each = fit.inclusion.sum(axis=1)[seldom] / fit.weights[seldom]
-            least = max(least, math.ceil(tuning.SELDOM_PER_COEFFICIENT * each.max(initial=0.0)))
+            least = max(least, math.ceil(min(tuning.SELDOM_PER_COEFFICIENT * each.max(initial=0.0), most)))
         if not lapses_of_a_model(fit):
             return least
         needed = int(self.answers.X.shape[1]) + LEAST_LAPSES_LEFT + 1
@@ -93,7 +94,7 @@ class Report:
         least = max(least, math.ceil(tuning.ENOUGH_LAPSES * needed / max(fit.lapses, tuning.LAPSES_OF_A_MODEL)))
         if not 0 < seen < needed:  # on a scale of few steps none is probable by itself
             return least
-        return max(least, math.ceil(self.answers.N * min(needed / seen, tuning.MORE_FOR_LAPSES)))
+        return max(least, math.ceil(min(self.answers.N * needed / seen, most)))
 
     def add_stage(self, candidates: Candidates, bound: float) -> None:
         """Add what the fits say now to the story."""
@@ -227,7 +228,7 @@ class Report:
             return None
         if not candidates.fits.get(winner.L - 1):  # far less probable
             return None
-        if wrong.get("shape", 0.0) > SHAPE_NATS:
+        if wrong.get("shape", 0.0) > SHAPE_NATS:  # the other shape is ahead
             of = "levels" if setup.level else "noise"
             return (
                 f"two models that differ in their {of} alone are explained best by one with a noise of another shape: "

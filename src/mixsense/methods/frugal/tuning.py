@@ -148,9 +148,9 @@ LAPSES_OF_A_MODEL = 0.03
 """Where this share of the answers may fit no model, within a standard error, a certificate takes as many answers as
 tell whether they are linear. Taste: more than the share that a model has to have, since a few are always far away.
 Below, from `LEAST_SHARE` on, a note says so."""
-MORE_FOR_LAPSES = 2.0
-"""Where more lapses are needed that are probable by themselves, a stage brings the answers to this many times as many
-at most. Taste: while they are few, how many it takes is a guess."""
+MORE_AT_ONCE = 2.0
+"""Where a model that answers seldom, or lapses, ask for more answers, a stage brings them to this many times as many at
+most. Taste: while such answers are few, how many it takes is a guess, and the model may be none."""
 SMALLEST_REST = 0.3
 """If less than this share of a stage would be left of the budget after it, the stage takes that as well.
 Taste: never swept."""
