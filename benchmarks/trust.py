@@ -149,7 +149,7 @@ def _summed(found: list[Run]) -> dict[str, str]:
     rows = defaultdict(list)
     for run in found:
         rows[run.row].append(run)
-    many = [len(runs) for runs in rows.values()]
+    many = [len(runs) for runs in rows.values()] or [0]
     promised = [run for run in found if run.promised]
     wrong, uncertain = sum(run.wrong for run in found), [run for run in found if run.status == "uncertain"]
     outside = [run for run in found if WORLDS[run.world].reasons]

@@ -265,6 +265,15 @@ def hash_routes(setting: Setting, rng: np.random.Generator) -> Case:
     return case(setting, rng, answering)
 
 
+@world("a rule lets a third model of 8 % answer on one side of an input only", "outside", *ROUTED)
+def seldom_on_one_side(setting: Setting, rng: np.random.Generator) -> Case:
+    def answering(X: np.ndarray, means: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        third = (rng.random(len(X)) < 0.16) & (X[:, 0] > 0)
+        return np.where(third, means[:, 2], of_one(means[:, :2], rng)) + noise(len(X), rng)
+
+    return case(setting, rng, answering, effects(setting, rng, 3))
+
+
 # Outside: a world that changes half-way.
 
 

@@ -252,7 +252,9 @@ def test_a_rule_and_answers_in_a_row_are_told():
         return {check.name: check.what for check in checks if check.failed}
 
     assert not failed(chance)
+    assert not failed(np.where(rng.random(300) < 0.08, 2, chance))
     assert "depends on b" in failed((X[:, 1] > 0.5).astype(int))["gate"]
+    assert "depends on b" in failed(np.where((rng.random(300) < 0.16) & (X[:, 1] > 0), 2, chance))["gate"]
     assert "depends on c" in failed((np.abs(X[:, 2]) > 0.5).astype(int))["gate"]
     assert "after about 133 answers" in failed((np.arange(300) > 130).astype(int))["drift of the shares"]
     assert "linked" in failed(np.repeat(rng.integers(2, size=60), 5))

@@ -17,7 +17,7 @@ from mixsense.methods.frugal.model_checks.score_tests import Tested, pair_test, 
 from mixsense.methods.frugal.model_checks.shape import gain_of_two
 from mixsense.methods.frugal.model_checks.surprise import outlier_share
 from mixsense.methods.frugal.model_checks.values import at_the_ends, left_over, rounding_step
-from mixsense.methods.frugal.model_checks.views import View, draw, see
+from mixsense.methods.frugal.model_checks.views import View, draw, looked_at, see
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.tuning import MANY_LAPSES
@@ -114,10 +114,10 @@ def check_model(
 def _levels(fit: Fit, which: int) -> bool:
     """Say whether several models are levels, as far as their errors tell, and it is one of them that a feature chooses.
 
-    The first column is the level. After all models but the last come the lapses, in `View.surpluses`.
+    The first column is the level. After the models that are looked at come the lapses, in `View.surpluses`.
     """
     slopes, errors = np.abs(fit.beta[:, 1:]), fit.stderr[:, 1:]
-    return which < fit.L - 1 and bool((slopes <= tuning.PARALLEL_ERRORS * errors).all())
+    return which < looked_at(fit.L) and bool((slopes <= tuning.PARALLEL_ERRORS * errors).all())
 
 
 def level_of(N: int) -> float:
@@ -273,7 +273,7 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
         if name == "levels":
             L = len(place.effects)
             return f"the answers are at {L} levels, and {of} has a say in which: they level off, or a rule routes"
-        if which >= (len(place.effects) - 1) * len(columns):  # `View.surpluses`: lapses come last
+        if which >= looked_at(len(place.effects)) * len(columns):  # `View.surpluses`: lapses come last
             return f"how many answers fit no model depends on {of}"
         return f"which model answers depends on {of}: a routing rule"
     if name == "bend":

@@ -121,7 +121,7 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
 
 def _of_pairs(view: View) -> Array:
     """Return the numbers with mean 0 of each answer whose products are tested: surpluses, and the slope."""
-    return np.column_stack([view.surplus, view.slope])
+    return np.column_stack([view.surplus_of_each, view.slope])
 
 
 def _mean_of_powers(drawn: list[Array], r: int, first: Index, second: Index) -> Array:

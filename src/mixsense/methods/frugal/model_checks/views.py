@@ -70,13 +70,18 @@ class View:
 
         The answers of a group have one model: each has its part of the group's surplus.
         """
-        found = (self.P - self.weights)[:, :-1]
+        return self.surplus_of_each[:, : self.P.shape[1] - 1]
+
+    @property
+    def surplus_of_each(self) -> Array:
+        """The surplus of each model that is looked at, (N, `looked_at(L)`)."""
+        found = (self.P - self.weights)[:, : looked_at(self.P.shape[1])]
         return found if self.group is None else found / np.bincount(self.group)[self.group, None]
 
     @property
     def surpluses(self) -> Array:
-        """The surplus of each model but the last and, where there are lapses, theirs: (N, L − 1) or (N, L)."""
-        return self.surplus if self.lapsed is None else np.column_stack([self.surplus, self.lapsed])
+        """The surplus of each model that is looked at and, where there are lapses, theirs in the last column."""
+        return self.surplus_of_each if self.lapsed is None else np.column_stack([self.surplus_of_each, self.lapsed])
 
     @property
     def spread(self) -> Array:
@@ -86,6 +91,14 @@ class View:
     def gathered(self, scores: Array) -> Array:
         """Return the scores of each group, (G, q): those of answers that are independent."""
         return scores if self.group is None else of_groups(scores, self.group)
+
+
+def looked_at(L: int) -> int:
+    """Return of how many of L models it is looked at when each answers: of two, one tells about the other.
+
+    Of three, one that answers seldom would hide among the others, whose shares hardly change with its own.
+    """
+    return L if L > 2 else L - 1
 
 
 def see(data: Data, fit: Fit) -> View:
