@@ -40,6 +40,7 @@ SECOND_LOOK = PROMISE + "test_a_ratio_is_in_doubt_if_the_answers_of_a_second_loo
 PARALLEL = PROMISE + "test_models_that_differ_in_their_levels_alone_are_nearly_always_seen_to_be_parallel"
 OUTLIERS = PROMISE + "test_answers_that_no_model_explains_are_noticed"
 SELDOM = PROMISE + "test_a_model_that_answers_seldom_has_ten_answers_for_each_coefficient"
+EACH = PROMISE + "test_a_certificate_takes_as_many_answers_of_each_of_many_models_and_thirty_respondents"
 LAPSES = PROMISE + "test_lapses_are_a_further_model_if_there_are_many_or_a_line_explains_a_third_of_them"
 COVER = "tests/test_certificate.py::test_intervals_cover_all_coefficients_found_or_not"
 EXACT_PLANS = "tests/test_plan.py::test_without_noise_the_predecessors_are_planned_for_nine_runs_of_ten"
@@ -230,6 +231,28 @@ def mutants() -> list[Mutant]:
         ),
         # The checks of the model: to weaken is to make alarms rarer.
         constant(FRUGAL, "LEAST_IN_BOX", LESS, PROMISE + "test_the_least_answers_in_a_box_show_a_drift"),
+        constant(FRUGAL, "LEAST_RESPONDENTS", LESS, EACH),
+        expression(
+            "least answers of each model",
+            "methods/frugal/result.py",
+            "self.least_of_each * max(fit.L - 2, 0)",
+            "self.least_of_each * max(fit.L - 2, 0) * 2 // 3",
+            EACH,
+        ),
+        expression(
+            "surpluses looked at",
+            "methods/frugal/model_checks/views.py",
+            "return L if L > 2 else L - 1",
+            "return L - 1",
+            "tests/test_model_checks.py::test_a_rule_for_a_model_that_answers_seldom_is_seen",
+        ),
+        expression(
+            "bends of each model",
+            "methods/frugal/model_checks/extensions.py",
+            "if m.shape[1] > 1 else alike)",
+            "if m.shape[1] > 9 else alike)",
+            "tests/test_model_checks.py::test_one_model_that_leaves_its_line_is_seen_beside_straight_ones",
+        ),
         constant(FRUGAL, "ANSWERS_IF_DOUBTFUL", LESS, SECOND_LOOK),
         constant(CHECKS, "DOUBTFUL_SHARE", MORE, SECOND_LOOK),
         constant(CHECKS, "DOUBTFUL_FACTOR", LESS, LEVELS),

@@ -274,6 +274,24 @@ def seldom_on_one_side(setting: Setting, rng: np.random.Generator) -> Case:
     return case(setting, rng, answering, effects(setting, rng, 3))
 
 
+@world("one of two models is clipped at ±1.5, then noise", "outside", *BENDS, "cubes", "gate", "uneven noise")
+def one_clipped(setting: Setting, rng: np.random.Generator) -> Case:
+    def answering(X: np.ndarray, means: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        bent = np.column_stack([means[:, 0], np.clip(means[:, 1], -1.5, 1.5)])
+        return of_one(bent, rng) + noise(len(X), rng)
+
+    return case(setting, rng, answering)
+
+
+@world("one of three models, with 20 %, is a sigmoid from −2 to 2", "outside", *BENDS, "cubes", "gate", "uneven noise")
+def one_sigmoid(setting: Setting, rng: np.random.Generator) -> Case:
+    def answering(X: np.ndarray, means: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        bent = np.column_stack([means[:, :2], 2 * np.tanh(means[:, 2] / 2)])
+        return of_one(bent, rng, (0.4, 0.4, 0.2)) + noise(len(X), rng)
+
+    return case(setting, rng, answering, effects(setting, rng, 3))
+
+
 # Outside: a world that changes half-way.
 
 

@@ -18,6 +18,7 @@ from mixsense.methods.frugal.tuning import HIDDEN_ODDS
 from mixsense.methods.frugal.unseen import unseen
 from mixsense.regression.data import Data
 from mixsense.regression.hidden import hidden_difference
+from mixsense.regression.line import Line
 from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Rival, rivals, sceptical, swaps
 from trials import decided
@@ -119,24 +120,29 @@ def test_what_one_model_hides_in_a_yes_or_no_is_told():
 
 
 @pytest.mark.parametrize(
-    ("own", "N", "gamma", "models", "ends"),
+    ("own", "line", "N", "gamma", "models", "ends"),
     [
-        (0.07, 6400, 0.3, 2, True),
-        (0.08, 6400, 0.3, 2, False),  # the models themselves are not known to γ/4
-        (0.07, 6399, 0.3, 2, False),
-        (0.07, 6400, None, 2, False),
-        (0.0, 6400, 0.0, 2, False),  # exact answers have an end of their own
-        (0.07, 6400, 0.3, 1, False),  # `doubts` ends it
+        (0.07, None, 6400, 0.3, 2, True),
+        (0.08, None, 6400, 0.3, 2, False),  # the models themselves are not known to γ/4
+        (0.08, (3.1, 0.31), 6400, 0.3, 2, True),  # but another one is more probable than not, beyond γ
+        (0.08, (2.9, 0.31), 6400, 0.3, 2, False),
+        (0.08, (3.1, 0.29), 6400, 0.3, 2, False),
+        (0.31, (3.1, 0.31), 6400, 0.3, 2, False),
+        (0.07, (3.1, 0.31), 6399, 0.3, 2, False),
+        (0.07, None, 6400, None, 2, False),
+        (0.0, None, 6400, 0.0, 2, False),  # exact answers have an end of their own
+        (0.07, None, 6400, 0.3, 1, False),  # `doubts` ends it
     ],
 )
-def test_a_run_ends_that_another_model_would_keep_going_for_ever(monkeypatch, own, N, gamma, models, ends):
+def test_a_run_ends_that_another_model_would_keep_going_for_ever(monkeypatch, own, line, N, gamma, models, ends):
     monkeypatch.setattr(doubts, "own_bound", lambda *given: own)
+    monkeypatch.setattr(doubts, "lines", lambda *given: [Line(*line)] if line else [])
     one, two = SimpleNamespace(L=1), SimpleNamespace(L=2)
     fits = SimpleNamespace(winner=(one, two)[models - 1], one=one)
     for asked_for in (None, 2):
-        text = doubts.endless(SimpleNamespace(N=N), fits, SimpleNamespace(models=asked_for), gamma)
+        text = doubts.endless(SimpleNamespace(N=N), fits, SimpleNamespace(models=asked_for), None, gamma)
         assert (text is not None) == ends
-        assert not ends or "2 models explain the answers, with an error bound of 0.07 by themselves" in text
+        assert not ends or f"2 models explain the answers, with an error bound of {own:.2g} by themselves" in text
         assert not ends or ("or that a further one answers seldom" in text) == (asked_for is None)
 
 

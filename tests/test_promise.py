@@ -314,8 +314,9 @@ def test_a_fit_that_has_just_moved_is_not_certified():
 
 def test_a_model_that_answers_seldom_has_ten_answers_for_each_coefficient():
     setup = SimpleNamespace(free_sigma=True, models=None)
-    answers_so_far = SimpleNamespace(X=np.zeros((500, 6)), scale=None, N=500)
-    report = SimpleNamespace(least=100, inside=object(), setup=setup, answers=answers_so_far)
+    alone = SimpleNamespace(group=None)
+    answers_so_far = SimpleNamespace(X=np.zeros((500, 6)), scale=None, N=500, data=alone)
+    report = SimpleNamespace(least=100, least_of_each=50, inside=object(), setup=setup, answers=answers_so_far)
     for share, coefficients, least in (
         (0.1, 6, 600),
         (0.15, 6, 400),
@@ -334,13 +335,24 @@ def test_a_model_that_answers_seldom_has_ten_answers_for_each_coefficient():
 def test_a_certificate_waits_for_lapses_that_tell_whether_they_are_linear(monkeypatch):
     """6 columns take 15 lapses: of 5 that are probable, three times the answers, but twice as many at most at once."""
     setup = SimpleNamespace(free_sigma=True, models=None)
-    data = SimpleNamespace(without_zeros=None)
+    data = SimpleNamespace(without_zeros=None, group=None)
     for seen, least in ((20, 750), (10, 1500), (5, 2000), (0, 750)):
         monkeypatch.setattr(result, "probable_lapses", lambda data, fit, seen=seen: np.arange(30) < seen)
         answers_so_far = SimpleNamespace(X=np.zeros((1000, 6)), scale=None, N=1000, data=data)
-        report = SimpleNamespace(least=100, inside=object(), setup=setup, answers=answers_so_far)
+        report = SimpleNamespace(least=100, least_of_each=50, inside=object(), setup=setup, answers=answers_so_far)
         found = SimpleNamespace(L=1, sigmas=None, lapses=0.03, answers=1000)
         assert Report.least_for(report, found) == least
+
+
+def test_a_certificate_takes_as_many_answers_of_each_of_many_models_and_thirty_respondents():
+    found = SimpleNamespace(weights=np.array([0.4, 0.4, 0.2]), inclusion=np.zeros((3, 6)), sigmas=None, lapses=0.0)
+    found.answers = 240
+    for L, respondents, least in ((1, None, 225), (2, None, 225), (3, None, 337), (5, None, 561), (2, 12, 600)):
+        group = None if respondents is None else np.arange(240) % respondents
+        answers = SimpleNamespace(X=np.zeros((240, 6)), scale=None, N=240, data=SimpleNamespace(group=group))
+        report = SimpleNamespace(least=225, least_of_each=112, inside=object(), setup=SETUP, answers=answers)
+        assert Report.least_for(report, SimpleNamespace(L=L, **vars(found))) == least
+    assert 0.9**tuning.LEAST_RESPONDENTS <= ETA  # a model of 10 % has one of them
 
 
 def test_answers_that_may_be_a_models_are_looked_at_within_their_error():

@@ -38,6 +38,12 @@ def test_second_moments_see_what_the_mean_hides():
     assert np.linalg.norm(difference) == pytest.approx(2 * np.linalg.norm(beta), rel=0.15)
 
 
+def test_columns_are_screened_without_a_seed():
+    X, rng = np.random.default_rng(1).standard_normal((60, 1501)), np.random.default_rng(0)
+    found, _ = anneal(X, X[:, 700], 1.0, np.full(3, 1 / 3), rng, 1)
+    assert found.shape == (1, 3, 1501)
+
+
 def test_long_vectors_are_screened():
     n = MOST_ANNEALED_COLUMNS + 500
     pair = ms.random_pair(n, 3, gap=20.0, seed=2)

@@ -177,16 +177,18 @@ has. Measured in boxes of 8 features, and with 4 to 16 without a box: of 140 run
 def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
     """Say how seldom a further model may answer and not have been seen, where that is more than `LEAST_SHARE`.
 
-    Without noise one answer is enough, with noise it takes `TELLING`, and `TELLING_EACH` for each coefficient. Without
+    One caller has to have it: without noise that is enough, with noise it takes `TELLING` of its answers, from however
+    many callers, and `TELLING_EACH` for each coefficient. Without
     levels all models answer alike to x = 0: nobody is heard there. Where the number was given, only a result of one
     model says it.
     """
-    callers = 0
+    callers = answers = 0
 
     def counted(asked: Asked) -> Asked:
-        nonlocal callers
+        nonlocal callers, answers
         telling = np.asarray((asked.vectors != 0).sum(axis=1)).ravel() > 0  # exact numbers are slow to add up
-        callers += np.unique(asked.group if problem.intercept else asked.group[telling[asked.place]]).size
+        group = asked.group if problem.intercept else asked.group[telling[asked.place]]
+        callers, answers = callers + np.unique(group).size, answers + group.size
         return asked
 
     def noted(found: Recovery) -> Recovery:
@@ -194,7 +196,7 @@ def _heard(method: Method[Recovery], problem: Problem) -> Method[Recovery]:
         if np.any(found.sigma):
             there = np.abs(found.vectors) > (0.0 if found.stderr is None else 2 * found.stderr)  # 95 % intervals
             coefficients = int(there.sum(axis=1).max()) + bool(problem.intercept)
-            share, how = max(share, (TELLING + TELLING_EACH * coefficients) / max(callers, 1)), ", or taken for noise"
+            share, how = max(share, (TELLING + TELLING_EACH * coefficients) / max(answers, 1)), ", or taken for noise"
         silent = found.status != "single" if problem.models != AUTO else found.status not in PROMISES
         if silent or share <= LEAST_SHARE:
             return found

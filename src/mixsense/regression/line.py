@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsense.arrays import Array
+from mixsense.problem import LEAST_SHARE
 from mixsense.regression import tuning
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
@@ -45,7 +46,8 @@ def three_on_a_line(data: Data, fit: Fit, a: int, b: int, free_sigma: bool) -> L
     Notes
     -----
     Models c + s d, with c the middle of the two and d their difference, fitted by EM in s, the shares and the noise;
-    two of them in the same way, so that they differ by one place and one share: log N nats, half of it for each.
+    two of them in the same way, so that they differ by one place and one share: log N nats, half of it for each. No
+    one answers so seldom that it cannot be told from outliers: heavy tails of the noise look like such a model.
     """
     pair, rest = [a, b], [other for other in range(fit.L) if other not in (a, b)]
     middle, apart = (fit.beta[a] + fit.beta[b]) / 2, fit.beta[b] - fit.beta[a]
@@ -82,6 +84,7 @@ def _fitted(along: Data, places: Array, shares: Array, start: _Start) -> tuple[f
     sigma = np.append(np.full(k, start.sigma), start.noises)
     models = np.zeros((k + others, 2 + others))
     models[:k, 0], models[:k, 1], models[k:, 2:] = 1.0, places, np.eye(others)
+    least = np.append(np.full(k, LEAST_SHARE), np.full(others, tuning.LEAST_SHARE_IN_FIT))
     d = along.X[:, 1]
     for _ in range(tuning.LINE_STEPS):
         found = along.explained(models, weights, sigma)
@@ -91,6 +94,6 @@ def _fitted(along: Data, places: Array, shares: Array, start: _Start) -> tuple[f
             square = terms_of(along.scale, along.y, along.X @ models.T, sigma).square[:, :k]
             sigma[:k] = math.sqrt(max(float((own * square).sum()) / float(own.sum()), 1e-300))
         models[:k, 1] += (own * found.residual[:, :k]).T @ d / np.maximum(own.T @ d**2, 1e-300)
-        weights = np.maximum(P.sum(axis=0) / along.N, tuning.LEAST_SHARE_IN_FIT)
+        weights = np.maximum(P.sum(axis=0) / along.N, least)
         weights /= weights.sum()
     return along.loglik(models, weights, sigma), models[:k, 1]

@@ -138,7 +138,8 @@ def _screened(X: Array, y: Array, seeds: Sequence[Array], promise: Array | None,
     size = np.sqrt(np.einsum("ij,ij->j", X, X))
     worth = np.abs(y @ X) / (size * np.std(y) + 1e-300)
     worth = worth if promise is None else np.maximum(worth, promise)
-    worth[np.any(seeds, axis=(0, 1))] = np.inf
+    for seed in seeds:
+        worth[seed.any(axis=0)] = np.inf
     worth[:sure] = np.inf
     return np.sort(np.argsort(-worth, kind="stable")[: tuning.MOST_ANNEALED_COLUMNS])
 

@@ -20,7 +20,7 @@ from mixsense.problem import TYPICAL
 from mixsense.regression.candidates import Candidates
 from mixsense.regression.fit import Fit
 from mixsense.regression.hidden import Odds, hidden_difference, hidden_over_two, no_odds, others
-from mixsense.regression.line import three_on_a_line
+from mixsense.regression.line import Line, three_on_a_line
 from mixsense.regression.one_step import one_step
 from mixsense.regression.rivals import Reading, rivals, sceptical, swaps
 from mixsense.regression.tuning import HIDDEN_SHARE
@@ -150,10 +150,14 @@ def on_lines(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> float
     At corners it takes many answers to see a third model between two, one with all of its coefficients. That one has
     nothing but a place on their line must not be more probable than η.
     """
+    return max((line.error for line in lines(answers, fit, setup, box) if line.odds > setup.eta), default=0.0)
+
+
+def lines(answers: Answers, fit: Fit, setup: Setup, box: Box | None) -> list[Line]:
+    """Return how probable three models are on the line through each two of ours, where little tells."""
     if box is None or not box.nearly_corners:
-        return 0.0
-    found = [three_on_a_line(answers.data, fit, a, b, setup.free_sigma) for a, b in combinations(range(fit.L), 2)]
-    return max((line.error for line in found if line.odds > setup.eta), default=0.0)
+        return []
+    return [three_on_a_line(answers.data, fit, a, b, setup.free_sigma) for a, b in combinations(range(fit.L), 2)]
 
 
 def hidden_in_one(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None) -> tuple[Odds, Odds]:

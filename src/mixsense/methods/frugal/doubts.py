@@ -16,7 +16,7 @@ import numpy as np
 from mixsense.arrays import Array
 from mixsense.methods.frugal import tuning
 from mixsense.methods.frugal.answers import Answers
-from mixsense.methods.frugal.certificate import hidden_in_one, own_bound
+from mixsense.methods.frugal.certificate import hidden_in_one, lines, own_bound
 from mixsense.methods.frugal.corners import Box
 from mixsense.methods.frugal.duels import candidates_for_duels, told_apart
 from mixsense.methods.frugal.setup import Setup
@@ -90,16 +90,22 @@ def doubts(
     return Doubts(bound, f"{which} differ {told}: nothing that may be asked tells which; {REMEDY}")
 
 
-def endless(answers: Answers, candidates: Candidates, setup: Setup, gamma: float | None) -> str | None:
+def endless(answers: Answers, candidates: Candidates, setup: Setup, box: Box | None, gamma: float | None) -> str | None:
     """Say what ends a run of several models whose error bound is above γ long after they were known by themselves.
 
     It is another model that was not excluded, and there may be none: heavy tails of the noise leave such a doubt open
-    however many answers there are, and in a box models that have a noise each leave it open for very many.
+    however many answers there are, and in a box models that have a noise each leave it open for very many. One on the
+    line through two that is clearly more probable than none is not going to be excluded by further answers.
     """
     if not gamma or candidates.winner is candidates.one or not _many(answers.N):
         return None
     own = own_bound(answers, candidates, setup)
-    if not _far_below(own, gamma):
+    if not own <= gamma:
+        return None
+    if not _far_below(own, gamma) and not any(
+        line.odds > tuning.CLEARLY_MORE_PROBABLE and line.error > gamma
+        for line in lines(answers, candidates.winner, setup, box)
+    ):
         return None
     further = ", or that a further one answers seldom," if setup.models is None else ""
     return (

@@ -119,7 +119,7 @@ def frugal(
         near = bound <= (gamma or sys.float_info.max)
         alive = rivals_of(answers, candidates, setup, inside) if near else []
         bound, stuck = report.doubts(candidates, bound, alive) if near else (bound, None)
-        if settled and not near and (stuck := endless(answers, candidates, setup, gamma)):
+        if settled and not near and (stuck := endless(answers, candidates, setup, inside, gamma)):
             bound = error_bound(answers, candidates, setup, inside, looks)  # all parts of it
         least = report.least_for(candidates.winner)
         reached = (

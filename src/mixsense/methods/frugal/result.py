@@ -70,16 +70,20 @@ class Report:
     ) -> None:
         self.answers, self.setup, self.inside, self.names, self.gamma = answers, setup, inside, names, gamma
         self.box = None if inside is None else inside.coded
-        self.least = answers.data.zeros + tuning.LEAST_WITHOUT_BOX if inside is None else least_answers(inside.coded.n)
+        of_two = tuning.LEAST_WITHOUT_BOX if inside is None else least_answers(inside.coded.n)
+        self.least, self.least_of_each = of_two + (0 if inside else answers.data.zeros), of_two // 2
         self.stages: list[dict[str, Any]] = []
 
     def least_for(self, fit: Fit) -> int:
-        """Return how many answers a certificate takes: more if a model answers seldom, or has more noise, or none fits.
+        """Return how many answers a certificate takes: more of many models, or if one is seldom or has more noise.
 
         A model with more noise than others may be two, answers that fit no model may have one of their own, and one
         that answers seldom has been shrunk where its answers are few.
         """
         least, own_noise = self.least, fit.sigmas is not None and self.answers.scale is None
+        least += self.least_of_each * max(fit.L - 2, 0)
+        if (group := self.answers.data.group) is not None:
+            least = max(least, math.ceil(tuning.LEAST_RESPONDENTS * self.answers.N / (int(group.max()) + 1)))
         if self.inside is None and self.setup.free_sigma and own_noise:
             least = max(least, tuning.ANSWERS_FOR_SELDOM)
         most = tuning.MORE_AT_ONCE * self.answers.N

@@ -258,6 +258,11 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
     points, N = tuning.CHANGE_POINTS, len(place.order)
     after = round((which % points + 1) / (points + 1) * N)
     columns = place.columns
+
+    def of_one(parameters: int) -> str:
+        """Say if it is about one of several models: after the parameters of all come those of each."""
+        return " of one model" if which >= parameters else ""
+
     if name.startswith("drift"):
         of = name.removeprefix("drift of ")
         if name == "drift of the coefficients":
@@ -267,7 +272,8 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
     if name == "own coefficients":
         return f"respondents who share a model differ in what {names[columns[which] - level]} means to them"
     if name == "order in a group":
-        return f"the answers of a respondent {('rise or fall', 'shrink or grow')[which]} from the first to the last"
+        how = ("rise or fall", "shrink or grow")[which % 2]
+        return f"the answers of a respondent{of_one(2)} {how} from the first to the last"
     if name in ("gate", "levels"):
         of = names[columns[which % len(columns)] - level]
         if name == "levels":
@@ -277,23 +283,29 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
             return f"how many answers fit no model depends on {of}"
         return f"which model answers depends on {of}: a routing rule"
     if name == "bend":
+        if of_one(2):
+            how = ("bend with", "level off, or rise more steeply, with")[which % 2]
+            return f"the answers of one model {how} its prediction"
         return f"the answers bend with the prediction's {('square', 'cube')[which]}"
     if name == "squares":
-        return f"the answers bend with {names[columns[which] - level]}"
+        return f"the answers{of_one(len(columns))} bend with {names[columns[which % len(columns)] - level]}"
     if name == "cubes":
-        of = names[columns[which] - level] if which < len(columns) else "all features alike"
-        return f"the answers level off, or rise more steeply, towards the ends of {of}"
+        here = which % (len(columns) + 1)
+        of = names[columns[here] - level] if here < len(columns) else "all features alike"
+        return f"the answers{of_one(len(columns) + 1)} level off, or rise more steeply, towards the ends of {of}"
     if name == "uneven noise":
         return f"the noise grows or shrinks with {_what_of_noise(which, [names[j - level] for j in columns])}"
     if name == "interactions":
-        first, second = (place.crossed[pair[which]] - level for pair in np.triu_indices(len(place.crossed), 1))
-        return f"{names[first]} and {names[second]} have an effect together that they do not have alone"
+        pairs = np.column_stack(np.triu_indices(len(place.crossed), 1))
+        first, second = place.crossed[pairs[which % len(pairs)]] - level
+        where = " in one model" if of_one(len(pairs)) else ""
+        return f"{names[first]} and {names[second]} have an effect together{where} that they do not have alone"
     return WORDS[name]
 
 
 def _what_of_noise(which: int, names: Sequence[str]) -> str:
     """Say with what the noise changes, as `extensions.uneven_noise` orders its parameters."""
-    if which < 2:
+    if which < 2 or which >= 3 + 2 * len(names):  # of all models, or of one
         return "the answer"
     if which == 2:
         return "the distance of the query from the middle"

@@ -13,7 +13,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
-from mixsense.methods.frugal.model_checks.views import View
+from mixsense.methods.frugal.model_checks.views import View, looked_at
 from mixsense.regression.likelihood import of_groups
 
 
@@ -50,6 +50,16 @@ def _outer(A: Array, B: Array) -> Array:
     return found
 
 
+def _and_of_each(scores: Array) -> Array:
+    """Return the scores of parameters that all models share and, of several, those of each: (N, q) or (N, (1 + L) q).
+
+    Takes the scores of each, (N, L, q). One model that bends and one that is straight do not bend alike.
+    """
+    N, L, _ = scores.shape
+    alike = scores.sum(axis=1)
+    return alike if L == 1 else np.hstack([alike, scores.reshape(N, -1)])
+
+
 def level_drift(view: View, place: Place) -> Array:
     """Shift all answers from a change point on."""
     return view.slope * place.steps
@@ -72,21 +82,32 @@ def gate(view: View, place: Place) -> Array:
 
 
 def bend(view: View, place: Place) -> Array:
-    """Let the answers bend with the prediction: with its square and its cube."""
-    m = view.standardised
-    return np.column_stack([(view.slopes * m**power).sum(axis=1) for power in (2, 3)])
+    """Let the answers bend with the prediction: those of all models, with its square and its cube, or those of one.
+
+    What one model answers has an edge in its middle then, or two a standard deviation from there. Far from the middle
+    these are lines, so that no few answers decide.
+    """
+    m, own = view.standardised, view.standardised_each
+    alike = [(view.slopes * m**power).sum(axis=1) for power in (2, 3)]
+    each = [
+        edges[:, a] for a in range(m.shape[1]) for edges in (view.slopes * np.abs(own), view.slopes * own.clip(-1, 1))
+    ]
+    return np.column_stack([*alike, *each] if m.shape[1] > 1 else alike)
 
 
 def squares(view: View, place: Place) -> Array:
-    """Let the answers bend with a feature."""
-    return view.slope * view.X[:, place.columns] ** 2
+    """Let the answers bend with a feature: those of all models, or of one."""
+    return _and_of_each(view.slopes[:, :, None] * view.X[:, None, place.columns] ** 2)
 
 
 def cubes(view: View, place: Place) -> Array:
-    """Let the answers level off, or rise more steeply, towards the ends: of one feature, and of all features alike."""
-    odd = view.X**3 - view.X  # 0 at the corners and in the middle of a box: a cube is a line there
-    alike = (view.slopes * (odd @ place.effects.T)).sum(axis=1)
-    return np.column_stack([view.slope * odd[:, place.columns], alike])
+    """Let the answers level off, or rise more steeply, towards the ends: of one feature, and of all features alike.
+
+    Those of all models, or of one.
+    """
+    odd = view.X * view.X * view.X - view.X  # 0 at the corners and in the middle of a box: a cube is a line there
+    of_one = np.broadcast_to(odd[:, None, place.columns], (*view.slopes.shape, len(place.columns)))
+    return _and_of_each(view.slopes[:, :, None] * np.dstack([of_one, odd @ place.effects.T]))
 
 
 def uneven_noise(view: View, place: Place) -> Array:
@@ -96,15 +117,16 @@ def uneven_noise(view: View, place: Place) -> Array:
     """
     m, X = view.standardised, view.X[:, place.columns]
     spread, X2 = view.spread.sum(axis=1, keepdims=True), X**2
-    own = [(view.spread * m**power).sum(axis=1, keepdims=True) for power in (1, 2)]
-    return np.column_stack([*own, spread * X2.sum(axis=1, keepdims=True), spread * X, spread * X2])
+    alike = [(view.spread * m**power).sum(axis=1) for power in (1, 2)]
+    own = [view.spread * view.standardised_each**power for power in (1, 2)] if m.shape[1] > 1 else []
+    return np.column_stack([*alike, spread * X2.sum(axis=1, keepdims=True), spread * X, spread * X2, *own])
 
 
 def interactions(view: View, place: Place) -> Array:
-    """Let two features have an effect together that they do not have alone."""
+    """Let two features have an effect together that they do not have alone: in all models, or in one."""
     first, second = np.triu_indices(len(place.crossed), 1)
     X = view.X[:, place.crossed]
-    return view.slope * X[:, first] * X[:, second]
+    return _and_of_each(view.slopes[:, :, None] * (X[:, first] * X[:, second])[:, None])
 
 
 def skewness(view: View, place: Place) -> Array:
@@ -144,12 +166,15 @@ def _between_groups(view: View, A: Array) -> Array:
 
 
 def order_in_group(view: View, place: Place) -> Array:
-    """Let the answers rise or shrink from the first to the last of a group: learning, or fatigue."""
+    """Let the answers rise or shrink from the first to the last of a group: learning, or fatigue.
+
+    Those of all models, or of one.
+    """
     if view.group is None:
         return np.zeros((len(view.X), 0))
-    rank = _place_in_group(view.group)[:, None]
-    middle = float(view.mean.mean())
-    return np.column_stack([view.slope * rank, (view.slopes * (view.mean - middle)).sum(axis=1, keepdims=True) * rank])
+    rank = _place_in_group(view.group)[:, None, None]
+    away = np.dstack([np.ones_like(view.mean), view.mean - float(view.mean.mean())])
+    return _and_of_each(view.slopes[:, :, None] * away * rank)
 
 
 def _place_in_group(group: Index) -> Array:
@@ -171,7 +196,7 @@ def _place_in_group(group: Index) -> Array:
 
 def sigma_by_model(view: View, place: Place) -> Array:
     """Let each model have a noise of its own."""
-    return view.spread[:, :-1]
+    return view.spread[:, : looked_at(view.P.shape[1])]
 
 
 def offset(view: View, place: Place) -> Array:
@@ -181,7 +206,7 @@ def offset(view: View, place: Place) -> Array:
 
 def other_shares(view: View, place: Place) -> Array:
     """Let the shares be other ones than was said; where they are estimated, nothing is left of this."""
-    return view.surplus
+    return view.surplus_of_each
 
 
 EXTENSIONS: dict[str, Extension] = {

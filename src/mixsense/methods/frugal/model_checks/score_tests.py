@@ -56,9 +56,10 @@ def score_tests(
         # What was given may be wrong, and must not look like something else: beside all others it counts as estimated.
         U = np.concatenate([view.gathered(_estimated_scores(view, place, free, told)) for view in drawn])
         u, N = _estimated_scores(given, place, free, told).sum(axis=0), len(U) // len(drawn)
-        e, V = np.linalg.eigh(U.T @ U)
-        kept = e > 1e-9 * e.max(initial=0.0)
-        inverse = (V[:, kept] / e[kept]) @ V[:, kept].T
+        size = np.sqrt((U * U).sum(axis=0)) + 1e-300  # scores have different units
+        e, V = np.linalg.eigh((U / size).T @ (U / size))
+        kept = e > tuning.LEAST_EIGENVALUE * e.max(initial=0.0)
+        inverse = (V[:, kept] / e[kept]) @ V[:, kept].T / np.outer(size, size)
         for name in (name for name in names if name in wanted):
             G = np.concatenate([view.gathered(EXTENSIONS[name](view, place)) for view in drawn])
             B = inverse @ (U.T @ G)

@@ -49,6 +49,9 @@ LEAST_SQUARE_OF_SKEWNESS = 1e-6
 """Sums that are less skewed than the root of this are as good as normal. A numerical guard."""
 MOST_DRAWN_ANSWERS = 8000
 """With many answers, there are fewer draws: about this many answers altogether. Taste: memory and time."""
+LEAST_EIGENVALUE = 1e-9
+"""Directions in which the scores of what was estimated have less than this share of their largest variance are left
+out: nothing was estimated there. A numerical guard."""
 LEAST_PROJECTED = 0.02
 """An extension is tested if this share of its score's variance is left beside what was estimated.
 Taste: never swept. At corners the square of a feature is the level, and nothing is left."""

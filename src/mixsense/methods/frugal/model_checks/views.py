@@ -54,6 +54,13 @@ class View:
         return (self.mean - middle) / scale
 
     @property
+    def standardised_each(self) -> Array:
+        """What each model would answer, less its own mean, in its own standard deviations, (N, L)."""
+        spread = self.mean.std(axis=0)
+        found: Array = (self.mean - self.mean.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return found
+
+    @property
     def slopes(self) -> Array:
         """Derivative of the log-likelihood by the mean of each model, (N, L)."""
         return self.P * self.residual / self.sigma**2

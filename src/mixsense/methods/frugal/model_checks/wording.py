@@ -69,11 +69,22 @@ def failed(checks: Sequence[Check]) -> list[Check]:
 
 
 def surely_failed(checks: Sequence[Check]) -> bool:
-    """Say whether a check failed beyond doubt: more answers would not help."""
+    """Say whether a check failed beyond doubt: more answers would not help.
+
+    One that has no p-value, and fails at anything above 0, always fails beyond doubt.
+
+    Examples
+    --------
+    >>> [surely_failed([Check("squares", 5.0, p, 2e-6, "the answers bend")]) for p in (5e-6, 1e-6)]
+    [False, True]
+    """
     return any(
-        check.statistic > tuning.SURELY_FAILED * check.threshold
-        if check.p_value is None
-        else check.p_value < tuning.INTERIM_P_VALUE
+        check.failed
+        and (
+            check.statistic > tuning.SURELY_FAILED * check.threshold
+            if check.p_value is None
+            else check.p_value < tuning.INTERIM_P_VALUE
+        )
         for check in checks
     )
 
