@@ -19,6 +19,7 @@ LAYERS = """
     errors
     arrays
     checks
+    threads
     frames
     table_files
     datasets

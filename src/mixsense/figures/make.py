@@ -86,7 +86,7 @@ def make_figures(
     if scale not in SCALES:
         raise InvalidInput(f"scale is {scale!r}: give one of {', '.join(map(repr, SCALES))}", scale=scale)
     as_int("seed", seed, 0, "the first seed")
-    for name in ("joblib", "pandas", "sklearn", "threadpoolctl"):
+    for name in ("joblib", "pandas", "sklearn"):
         require(name, "figures", "figures need")
     import joblib  # type: ignore[import-untyped]
 

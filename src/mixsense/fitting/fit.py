@@ -19,6 +19,7 @@ from mixsense.problem import AUTO, ESTIMATE, Problem
 from mixsense.recovery import Recovery
 from mixsense.regression.data import Data
 from mixsense.scales import scale_of
+from mixsense.threads import one_thread
 
 
 def fit_table(
@@ -78,8 +79,9 @@ def _fitted(
         problem.weights in (None, ESTIMATE),
         lapses,
     )
-    found = search(data, expected, rng)
-    return Report(table, columns, constant, data, expected, found, offset).recovery()
+    with one_thread():
+        found = search(data, expected, rng)
+        return Report(table, columns, constant, data, expected, found, offset).recovery()
 
 
 def _level(table: Table) -> float:

@@ -17,6 +17,7 @@ from mixsense.errors import BudgetError, InvalidInput, MixsenseError, OracleErro
 from mixsense.rounds.answers import answered, usable
 from mixsense.rounds.round import Asked, Method, Oracle, Progress, ProgressHook, R, Record, Round
 from mixsense.rounds.vectors import is_exact, rows_at_once
+from mixsense.threads import one_thread
 
 CALLS_PER_ROUND = 64
 """A round goes to the oracle in about this many calls: progress shows, and a failure loses one call only."""
@@ -132,11 +133,16 @@ class Steps(Generic[R]):
         if self.current is None:
             return self.result
         best = self.current.estimate
-        return None if best is None else _counted(best(), self.asked)
+        if best is None:
+            return None
+        with one_thread():
+            found = best()
+        return _counted(found, self.asked)  # type: ignore[no-any-return]
 
     def _step(self, asked: Asked | None) -> None:
         try:
-            current = self._method.send(asked)  # type: ignore[arg-type]  # None starts a generator
+            with one_thread():
+                current = self._method.send(asked)  # type: ignore[arg-type]  # None starts a generator
         except StopIteration as stop:
             self.current, self.result = None, _counted(stop.value, self.asked)
             return

@@ -10,10 +10,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from mixsense.checks import require
 from mixsense.errors import MixsenseError
+from mixsense.threads import one_thread
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -60,8 +60,3 @@ def _begin_worker(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def one_thread() -> contextlib.AbstractContextManager[Any]:
-    """Let BLAS use one thread: faster for small matrices, and sums come in the same order everywhere."""
-    return require("threadpoolctl", "sweep", "a sweep needs").threadpool_limits(1)  # type: ignore[no-any-return]

@@ -16,7 +16,8 @@ from mixsense.checks import as_int, one_line, require
 from mixsense.errors import InvalidInput, MixsenseError
 from mixsense.methods.registry import ENTRIES, entry_of
 from mixsense.sweeps.cell import Cell, Result, run_cell
-from mixsense.sweeps.processes import WorkerDied, on_cores, one_thread
+from mixsense.sweeps.processes import WorkerDied, on_cores
+from mixsense.threads import one_thread
 
 DASK_SECONDS = 10
 """How long to wait for a Dask scheduler, and for its first worker."""
