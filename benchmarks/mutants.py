@@ -240,7 +240,7 @@ def mutants() -> list[Mutant]:
             EACH,
         ),
         expression(
-            "surpluses looked at",
+            "surpluses that are tested",
             "methods/frugal/model_checks/views.py",
             "return L if L > 2 else L - 1",
             "return L - 1",

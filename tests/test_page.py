@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import mixsense as ms
+from in_process import mixsense
 from mixsense.recovery.page import as_page
 from mixsense.recovery.page_style import BADGES
 from mixsense.recovery.statuses import STATUSES
@@ -73,6 +74,14 @@ def test_a_page_shows_each_model_in_a_column(L):
     assert "strength +1.00 ± 0.10 +0.80 to +1.20" in read.text
     assert read.text.endswith(f"Made with mixsense {ms.__version__} on {datetime.date.today():%Y-%m-%d}.")
     assert "predict()" not in page
+
+
+def test_recover_writes_a_page(tmp_path):
+    words = ["recover", "--simulate", "--n", "8", "--k", "2", "--gamma", "none", "--max-queries", "100", "--quiet"]
+    done = mixsense(*words, "--html", "page.html", cwd=tmp_path)
+    page = Reader((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert (done.returncode, "Recovered models" in page.words) == (3, True)
+    assert [link[:18] for link in page.links] == ["data:image/svg+xml"]
 
 
 def test_a_page_needs_nothing_from_outside_and_runs_nothing():

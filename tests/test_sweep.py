@@ -520,7 +520,17 @@ def test_the_picture_takes_what_a_file_holds(tmp_path, tiny):
     for name in ("cells.csv", "cells.parquet"):
         save_table(both, tmp_path / name)
         read = (pd.read_csv if name.endswith("csv") else pd.read_parquet)(tmp_path / name)
-        assert "weights = (0.7, 0.3)" in labels(ms.plots.plot_sweep(read))[-1]
+        shown = labels(ms.plots.plot_sweep(read))
+        assert [any(f"weights = {shares}" in label for label in shown) for shares in ("(0.7, 0.3)", "equal")] == [
+            True
+        ] * 2
+
+
+def test_the_number_of_models_is_an_axis_and_equal_shares_are_equal():
+    frame = ms.sweep({"n": 4, "k": 1, "gap": 9.0, "models": [1, 2, 3], "max_queries": 60, "gamma": "none", "seeds": 1})
+    axes = ms.plots.plot_sweep(frame)
+    assert (axes.get_xlabel(), axes.figure.legends) == ("models", [])  # one line
+    assert "weights" not in summarise(frame)
 
 
 def drawn(axes):

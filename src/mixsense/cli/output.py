@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -104,13 +103,10 @@ def _drawn(draw: Callable[[], Any], kind: str, **metadata: str) -> bytes:
     """Return the picture of the axes that `draw` returns, as the content of a file of this kind."""
     import matplotlib as mpl
 
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
+    from mixsense.recovery.picture import drawn
 
-    content, figure = io.BytesIO(), draw().figure
-    figure.savefig(content, format=kind, dpi=130, metadata=metadata or None)
-    plt.close(figure)
-    return content.getvalue()
+    mpl.use("Agg")
+    return drawn(draw(), kind, **metadata)
 
 
 def save_picture(draw: Callable[[], Any], out: Path, description: str | None = None) -> None:

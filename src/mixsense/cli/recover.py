@@ -14,7 +14,7 @@ from mixsense.cli import options
 from mixsense.cli.exits import BY_STATUS
 from mixsense.cli.options import named_options, number_of_models, precision, scale_told, shares
 from mixsense.cli.oracle import Choice, choose, closed, interruptible
-from mixsense.cli.output import check_outputs, write_outputs
+from mixsense.cli.output import check_outputs, write_outputs, write_page
 from mixsense.cli.wording import spoken
 from mixsense.errors import InvalidInput, OracleError
 from mixsense.methods.registry import ENTRIES, Entry, entry_of
@@ -73,6 +73,7 @@ def recover_command(
     gap: options.Gap = 5.0,
     seed: options.Seed = 0,
     out: options.Out = None,
+    html: options.Html = None,
     plot: options.Plot = None,
     record: Annotated[
         Path | None,
@@ -99,7 +100,7 @@ def recover_command(
         if not simulate:
             raise InvalidInput("say how many inputs the oracle has: give --n")
         problem["n"] = n = SIMULATED_N
-    check_outputs(out=out, plot=plot, record=record)
+    check_outputs(out=out, html=html, plot=plot, record=record)
     fractions = "exact" in entry.needs and problem.get("design") != "steps"
     if record is not None and fractions:
         raise InvalidInput(
@@ -116,6 +117,8 @@ def recover_command(
         truth = asked.vectors if simulate else None
     _show(r, truth)
     write_outputs(r, out, plot, lambda: r.plot(truth))
+    if html is not None:
+        write_page(r, html, "Recovered models", r.plot)
     raise typer.Exit(BY_STATUS[r.status])
 
 
@@ -157,7 +160,9 @@ def _telling(record: Path | None, kept: RecordedOracle | None, asked: Any) -> It
     spoilt = f"the answers in {record} are not to be trusted: begin another file"
     try:
         yield
-    except KeyboardInterrupt:  # which promises that a record goes on
+    except KeyboardInterrupt as stop:  # which promises that a record goes on
+        if record is None and (lost := sum(map(len, getattr(stop, "record", [])))):
+            typer.echo(f"mixsense: the {lost:,} answers received before are lost: --record FILE keeps them", err=True)
         if (doubt := _doubt(asked)) is None or kept is None or not kept.kept:
             raise
         raise OracleError(f"{doubt}; {spoilt}") from None

@@ -38,8 +38,17 @@ MOST_ASIDE = 8
 def swept(frame: pd.DataFrame) -> list[str]:
     """Return the names of the parameters that a sweep varies: the method, and what varies within one."""
     names = [str(name) for name in frame.columns[: list(frame.columns).index("seed")]]
-    many = frame.groupby("method")[names].nunique(dropna=False) > 1
+    many = _with_shares(frame).groupby("method")[names].nunique(dropna=False) > 1
     return [name for name in names if many[name].any() or (name == "method" and len(many) > 1)]
+
+
+def _with_shares(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with shares as text, that can be compared whatever a file made of them: "equal", or numbers."""
+    if "weights" not in frame:
+        return frame
+    texts = [w if isinstance(w, str) else str(tuple(map(float, w))) for w in frame["weights"]]
+    equal = [len(set(text.strip("()").rstrip(",").split(", "))) == 1 for text in texts]
+    return frame.assign(weights=["equal" if same else text for same, text in zip(equal, texts, strict=True)])
 
 
 def plot_sweep(frame: pd.DataFrame) -> Axes:
@@ -64,8 +73,7 @@ def plot_sweep(frame: pd.DataFrame) -> Axes:
         raise InvalidInput(f"the frame {what}: give what ms.sweep or ms.read_sweep returned")
     if not len(frame):
         raise InvalidInput("the sweep has no finished cell: there is nothing to draw")
-    if "weights" in frame:  # shares; as text it can be compared, whatever a file made of it
-        frame = frame.assign(weights=[w if isinstance(w, str) else str(tuple(map(float, w))) for w in frame["weights"]])
+    frame = _with_shares(frame)
     varied = swept(frame)
     numbers = [name for name in SWEPT if name in varied and frame[name].notna().all()]
     across = numbers[0] if numbers else varied[0] if varied else "method"

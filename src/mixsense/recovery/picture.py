@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from mixsense.scales import Rating
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TRUTH, RECOVERED = "tab:green", "tab:orange"
 """The colours of the paper's figures."""
@@ -31,6 +33,16 @@ LETTERS = 60
 """This many letters fit below the axis side by side; longer names are turned."""
 TOO_SHORT = 0.01
 """A stem below this share of the longest cannot be told from a dot on the axis."""
+
+
+def drawn(axes: Axes, kind: str, **metadata: str) -> bytes:
+    """Return the picture that these axes are in as the content of a file of a kind, such as "svg", and close it."""
+    from matplotlib import pyplot as plt
+
+    content, figure = io.BytesIO(), cast("Figure", axes.figure)
+    figure.savefig(content, format=kind, dpi=130, metadata=metadata or None)
+    plt.close(figure)
+    return content.getvalue()
 
 
 def plot_recovery(

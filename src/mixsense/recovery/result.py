@@ -257,6 +257,20 @@ class Recovery:
         """Return a pandas data frame with a row for each coefficient of each model, and its 95 % interval."""
         return to_frame(self)
 
+    def to_html(self, title: str = "Recovered models") -> str:
+        """Return the result as a page for people, with its picture: one file that needs nothing else, and runs nothing.
+
+        Examples
+        --------
+        >>> page = Recovery([[1.0, 0.0], [0.0, 2.0]], "certified", 10, 0.1).to_html("Tea")
+        >>> "<h1>Tea</h1>" in page, "data:image/svg+xml" in page
+        (True, True)
+        """
+        from mixsense.recovery.page import as_page
+        from mixsense.recovery.picture import drawn
+
+        return as_page(self, title, drawn(self.plot(), "svg"))
+
     def to_json(self) -> str:
         """Return the result as JSON text, every float to the last bit (NaN and infinity as null)."""
         return as_json(self)

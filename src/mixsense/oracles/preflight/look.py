@@ -265,7 +265,7 @@ class _Look:
             self.say("models", OK, "the spread of the answers depends on the inputs: there is more than one model")
             return
         what = "a second model is not seen" if random else "one model is seen"
-        why = "there is only one, or they differ by less than the noise, or we are always sent to the same"
+        why = "there is only one, or these few answers do not show it, or we are always sent to the same"
         self.say("models", NOTE, f"{what}: {why}")
 
     def level(self, scale: float, quantum: float) -> None:
@@ -288,7 +288,7 @@ class _Look:
             f"block={tuning.AUTO_BLOCK} (--block auto) keeps a caller for several questions: answers are labelled "
             "better, shares known less well"
         )
-        one = "one caller always gets one model, by its connection, cookie or id"
+        one = f"one caller seems to get one model always, by its connection, cookie or id (p < {tuning.SIGNIFICANCE:g})"
         if seen and self.block != 1:
             self.block = tuning.AUTO_BLOCK if self.block == AUTO else self.block
             self.say("sticky", OK, f"one caller always gets one model: each is asked {self.block} questions")

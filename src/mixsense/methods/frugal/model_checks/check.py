@@ -17,7 +17,7 @@ from mixsense.methods.frugal.model_checks.score_tests import Tested, pair_test, 
 from mixsense.methods.frugal.model_checks.shape import gain_of_two
 from mixsense.methods.frugal.model_checks.surprise import outlier_share
 from mixsense.methods.frugal.model_checks.values import at_the_ends, left_over, rounding_step
-from mixsense.methods.frugal.model_checks.views import View, draw, looked_at, see
+from mixsense.methods.frugal.model_checks.views import View, draw, models_tested, see
 from mixsense.regression.data import Data
 from mixsense.regression.fit import Fit
 from mixsense.regression.tuning import MANY_LAPSES
@@ -99,7 +99,7 @@ def check_model(
         tested["linked"] = pair_test(given, drawn, *_in_a_row(data))
         tested["repeats"] = _repeats_test(data, fit, given, drawn, rng)
     gate = tested.get("gate")
-    if gate is not None and level and data.scale is None and _levels(fit, gate.which // max(len(place.columns), 1)):
+    if gate is not None and level and data.scale is None and not _of_lapses(gate.which, place) and _all_level(fit):
         tested["levels"] = tested.pop("gate")
     found = [
         Check(name, test.statistic, test.p_value, level_of(N), _what(name, test.which, place, level, names))
@@ -111,13 +111,15 @@ def check_model(
     return found
 
 
-def _levels(fit: Fit, which: int) -> bool:
-    """Say whether several models are levels, as far as their errors tell, and it is one of them that a feature chooses.
-
-    The first column is the level. After the models that are looked at come the lapses, in `View.surpluses`.
-    """
+def _all_level(fit: Fit) -> bool:
+    """Say whether all of several models are levels, as far as their errors tell: the first column is the level."""
     slopes, errors = np.abs(fit.beta[:, 1:]), fit.stderr[:, 1:]
-    return which < looked_at(fit.L) and bool((slopes <= tuning.PARALLEL_ERRORS * errors).all())
+    return fit.L > 1 and bool((slopes <= tuning.PARALLEL_ERRORS * errors).all())
+
+
+def _of_lapses(which: int, place: Place) -> bool:
+    """Say whether a parameter of the gate is about lapses: theirs come last."""
+    return which >= models_tested(len(place.effects)) * len(place.columns)
 
 
 def level_of(N: int) -> float:
@@ -279,7 +281,7 @@ def _what(name: str, which: int, place: Place, level: bool, names: Sequence[str]
         if name == "levels":
             L = len(place.effects)
             return f"the answers are at {L} levels, and {of} has a say in which: they level off, or a rule routes"
-        if which >= looked_at(len(place.effects)) * len(columns):  # `View.surpluses`: lapses come last
+        if _of_lapses(which, place):
             return f"how many answers fit no model depends on {of}"
         return f"which model answers depends on {of}: a routing rule"
     if name == "bend":

@@ -13,7 +13,7 @@ import numpy as np
 
 from mixsense.arrays import Array, Index
 from mixsense.methods.frugal.model_checks import tuning
-from mixsense.methods.frugal.model_checks.views import View, looked_at
+from mixsense.methods.frugal.model_checks.views import View, models_tested
 from mixsense.regression.likelihood import of_groups
 
 
@@ -67,7 +67,7 @@ def level_drift(view: View, place: Place) -> Array:
 
 def share_drift(view: View, place: Place) -> Array:
     """Let the shares change at a change point, that of lapses too: what was answered before may look like them."""
-    return _outer(view.surpluses, place.steps)
+    return _outer(view.tested_surplus_and_lapses, place.steps)
 
 
 def coefficient_drift(view: View, place: Place) -> Array:
@@ -78,7 +78,7 @@ def coefficient_drift(view: View, place: Place) -> Array:
 
 def gate(view: View, place: Place) -> Array:
     """Let the shares depend on a feature, that of lapses too."""
-    return _outer(view.surpluses, view.X[:, place.columns])
+    return _outer(view.tested_surplus_and_lapses, view.X[:, place.columns])
 
 
 def bend(view: View, place: Place) -> Array:
@@ -196,7 +196,7 @@ def _place_in_group(group: Index) -> Array:
 
 def sigma_by_model(view: View, place: Place) -> Array:
     """Let each model have a noise of its own."""
-    return view.spread[:, : looked_at(view.P.shape[1])]
+    return view.spread[:, : models_tested(view.P.shape[1])]
 
 
 def offset(view: View, place: Place) -> Array:
@@ -206,7 +206,7 @@ def offset(view: View, place: Place) -> Array:
 
 def other_shares(view: View, place: Place) -> Array:
     """Let the shares be other ones than was said; where they are estimated, nothing is left of this."""
-    return view.surplus_of_each
+    return view.tested_surplus
 
 
 EXTENSIONS: dict[str, Extension] = {

@@ -13,7 +13,7 @@ import numpy as np
 from mixsense.arrays import Array, Index, Mask
 from mixsense.methods.frugal.model_checks import tuning
 from mixsense.methods.frugal.model_checks.check import Check, level_of
-from mixsense.methods.frugal.model_checks.views import looked_at
+from mixsense.methods.frugal.model_checks.views import models_tested
 from mixsense.regression.data import Data
 
 
@@ -97,7 +97,8 @@ def _largest(own: Array, of: Array) -> tuple[float, int, float] | None:
     N, share, centred = len(own), own.mean(axis=0), of - of.mean(axis=0)
     size = (centred**2).sum(axis=0)
     there = size > 1e-12 * np.maximum((of**2).sum(axis=0), 1e-300)
-    chosen = np.flatnonzero((share > 0) & (share < 1))[: looked_at(own.shape[1])]
+    chosen = np.flatnonzero((share > 0) & (share < 1))
+    chosen = chosen[: models_tested(len(chosen))]
     if not N or not there.any() or not len(chosen):
         return None
     z = own[:, chosen].T @ centred[:, there] / np.sqrt(np.outer(share[chosen] * (1 - share[chosen]), size[there]))

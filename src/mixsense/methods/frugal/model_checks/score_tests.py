@@ -122,7 +122,7 @@ def pair_test(given: View, drawn: list[View], first: Index, second: Index) -> Te
 
 def _of_pairs(view: View) -> Array:
     """Return the numbers with mean 0 of each answer whose products are tested: surpluses, and the slope."""
-    return np.column_stack([view.surplus_of_each, view.slope])
+    return np.column_stack([view.tested_surplus, view.slope])
 
 
 def _mean_of_powers(drawn: list[Array], r: int, first: Index, second: Index) -> Array:
@@ -195,7 +195,7 @@ def _estimated_scores(view: View, place: Place, free: tuple[bool, bool], told: b
     if free[0] or told:
         parts.append(view.spread if place.own_noise else view.spread.sum(axis=1, keepdims=True))
     if free[1] or told:
-        parts.append(view.surplus)
+        parts.append(view.free_surplus)
     if view.lapsed is not None:
         parts.append(view.lapsed)
     return np.column_stack(parts)

@@ -73,22 +73,28 @@ class View:
 
     @property
     def surplus(self) -> Array:
-        """By how much the probability of each model but the last exceeds its share, (N, L − 1).
+        """By how much the probability of each model exceeds its share, (N, L).
 
         The answers of a group have one model: each has its part of the group's surplus.
         """
-        return self.surplus_of_each[:, : self.P.shape[1] - 1]
-
-    @property
-    def surplus_of_each(self) -> Array:
-        """The surplus of each model that is looked at, (N, `looked_at(L)`)."""
-        found = (self.P - self.weights)[:, : looked_at(self.P.shape[1])]
+        found = self.P - self.weights
         return found if self.group is None else found / np.bincount(self.group)[self.group, None]
 
     @property
-    def surpluses(self) -> Array:
-        """The surplus of each model that is looked at and, where there are lapses, theirs in the last column."""
-        return self.surplus_of_each if self.lapsed is None else np.column_stack([self.surplus_of_each, self.lapsed])
+    def free_surplus(self) -> Array:
+        """The surplus of all models but the last, whose share is what they leave: scores of the shares, (N, L − 1)."""
+        return self.surplus[:, : self.P.shape[1] - 1]
+
+    @property
+    def tested_surplus(self) -> Array:
+        """The surplus of each model that is tested, (N, `models_tested(L)`)."""
+        return self.surplus[:, : models_tested(self.P.shape[1])]
+
+    @property
+    def tested_surplus_and_lapses(self) -> Array:
+        """The surplus of each model that is tested and, where there are lapses, theirs in the last column."""
+        found = self.tested_surplus
+        return found if self.lapsed is None else np.column_stack([found, self.lapsed])
 
     @property
     def spread(self) -> Array:
@@ -100,10 +106,11 @@ class View:
         return scores if self.group is None else of_groups(scores, self.group)
 
 
-def looked_at(L: int) -> int:
-    """Return of how many of L models it is looked at when each answers: of two, one tells about the other.
+def models_tested(L: int) -> int:
+    """Return for how many of L models it is tested when they answer, or how loud they are.
 
-    Of three, one that answers seldom would hide among the others, whose shares hardly change with its own.
+    Of two, one tells about the other. Of three, one that answers seldom would hide among the others, whose shares
+    hardly change with its own.
     """
     return L if L > 2 else L - 1
 
