@@ -31,6 +31,7 @@ import numpy as np  # noqa: E402
 import mixsense as ms  # noqa: E402
 from mixsense.figures.baselines import lasso_and_refit  # noqa: E402
 from mixsense.metrics import best_order  # noqa: E402
+from mixsense.recovery.statuses import PROMISES  # noqa: E402
 from pages import put_table  # noqa: E402
 from stored_runs import drop_torn_line, keep, stored  # noqa: E402
 
@@ -339,7 +340,7 @@ def crowd(bench: Bench, seeds: int, runs: int) -> None:
         found = bench.runs(World(2, 8, 4, 40.0, shares, box=True, sigma=8.0), 40, gamma=5.0)
         if not found:
             continue
-        wrong = sum(r.status in ("certified", "single") and r.error > 5 for r in found)
+        wrong = sum(r.status in PROMISES and r.error > 5 for r in found)
         ends, numbers = (_counted(Counter(getattr(r, key) for r in found)) for key in ("status", "models"))
         bench.row(shares, ends, numbers, wrong, f"{median(found, 'queries'):,.0f}", ok=wrong == 0)
 

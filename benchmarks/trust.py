@@ -29,6 +29,7 @@ from scipy.stats import beta, binom  # noqa: E402
 
 import worlds_inside  # noqa: E402, F401  # registers its worlds
 import worlds_people  # noqa: E402, F401
+from mixsense.recovery.statuses import PROMISES  # noqa: E402
 from pages import put_table  # noqa: E402
 from stored_runs import drop_torn_line, keep, stored  # noqa: E402
 from worlds import WORLDS, Setting, World  # noqa: E402
@@ -66,7 +67,7 @@ class Run:
     @property
     def promised(self) -> bool:
         """Whether it ended with a promise about its error."""
-        return self.status in ("certified", "single")
+        return self.status in PROMISES
 
 
 def one_run(task: tuple[str, Setting, int]) -> Run:
@@ -79,7 +80,7 @@ def one_run(task: tuple[str, Setting, int]) -> Run:
     seconds = time.process_time() - begun
     failed = [check["name"] for check in r.diagnostics.get("checks", []) if check["failed"]]
     error = case.error(r)
-    promised = r.status in ("certified", "single")
+    promised = r.status in PROMISES
     inside, true = case.covered(r) if promised else (0, 0)
     return Run(
         world=name,
@@ -149,7 +150,7 @@ def _summed(found: list[Run]) -> dict[str, str]:
     rows = defaultdict(list)
     for run in found:
         rows[run.row].append(run)
-    many = [len(runs) for runs in rows.values()] or [0]
+    many = [len(runs) for runs in rows.values()]
     promised = [run for run in found if run.promised]
     wrong, uncertain = sum(run.wrong for run in found), [run for run in found if run.status == "uncertain"]
     outside = [run for run in found if WORLDS[run.world].reasons]
@@ -159,7 +160,7 @@ def _summed(found: list[Run]) -> dict[str, str]:
     of_box = {"in a box": [r for r in found if "no box" not in r.n], "without": [r for r in found if "no box" in r.n]}
     covered = [f"{_cover(runs)} {where}" for where, runs in of_box.items() if any(run.true for run in runs)]
     return {
-        "rows, and runs of each": f"{len(rows)}, {min(many)} to {max(many)}",
+        "rows, and runs of each": f"{len(rows)}, {min(many, default=0)} to {max(many, default=0)}",
         "runs, certified or single": f"{len(found):,}, {len(promised):,}",
         "of these wrong, and at most": f"{wrong}, {most(wrong, len(promised)):.1%}",
         "rows with more of them than 5 % allow": _named(too_many),

@@ -26,8 +26,6 @@ class Fit:
     """(L, n), posterior means."""
     inclusion: Array
     """(L, n), probability of each coefficient to be non-zero."""
-    square: Array
-    """(L, n), posterior second moments."""
     variance: Array
     """(L, n), posterior variances, those of coefficients that were not found included."""
     information: Array
@@ -185,7 +183,6 @@ def _assemble(em: EM, everywhere: Posterior, found: Posterior, J: Array, G: Arra
     return Fit(
         beta=beta,
         inclusion=inclusion,
-        square=square,
         variance=variance,
         information=G,
         stderr=stderr,

@@ -195,15 +195,13 @@ def hidden_difference(
     return Odds(np.append(0.0, errors), parts[0], parts[1], parts[2], share)
 
 
-def hidden_over_two(
-    data: Data, model: Array, noise: float, level: bool, share: float = 0.5, beside: Others | None = None
-) -> Odds:
+def hidden_over_two(data: Data, model: Array, noise: float, level: bool, beside: Others | None = None) -> Odds:
     """Return the odds that two models answer in the place of one, and differ by as much in two features.
 
     Parameters
     ----------
-    data, model, noise, level, share, beside
-        As for `hidden_difference`; the noise is not known.
+    data, model, noise, level, beside
+        As for `hidden_difference`; the noise is not known, and the two answer equally often.
 
     Notes
     -----
@@ -224,9 +222,7 @@ def hidden_over_two(
     pairs = (features[:, i[pair]] + (1.0 - 2.0 * sign) * features[:, j[pair]]) / math.sqrt(2)
     rows = np.column_stack([mean, pairs])  # the first stands for the model, as a level does
     one = np.eye(1, rows.shape[1])[0]
-    return hidden_difference(
-        data._replace(X=rows), one, noise, False, True, share=share, beside=beside, number=2 * i.size
-    )
+    return hidden_difference(data._replace(X=rows), one, noise, False, True, beside=beside, number=2 * i.size)
 
 
 def _spread2(data: Data, mean: Array, R: Array, own: Array, noise: float) -> float:

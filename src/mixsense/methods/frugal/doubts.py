@@ -214,10 +214,10 @@ def _alike(alive: Sequence[Reading], answers: Answers, box: Box, wanted: float, 
         return []  # shares that are clearly unequal tell
     near = [rival for rival in alive if rival.score >= alive[0].score - tuning.LEAD_OF_CHANCE]
     best = min(near, key=lambda rival: (np.count_nonzero(rival.delta), -rival.score))
-    Z = candidates_for_duels(tuning.TRIAL_CORNERS, box, np.random.default_rng(0))
+    X = box.coded.rows(candidates_for_duels(tuning.TRIAL_CORNERS, box, np.random.default_rng(0)))
     most = math.log(tuning.RIVALS_SHARE_OF_ETA / eta) / (tuning.FURTHER * answers.N)
     far = [rival for rival in near if distance(rival.beta, best.beta) > wanted]
-    alike = [best, *(rival for rival in far if _told(box.coded.rows(Z), best, rival) < most)]
+    alike = [best, *(rival for rival in far if _told(X, best, rival) < most)]
     others = [min(distance(rival.beta, one.beta) for one in alike) > wanted for rival in alive]
     return alike if len(alike) > 1 and probabilities(alive)[others].sum() <= eta / tuning.RIVALS_SHARE_OF_ETA else []
 

@@ -28,10 +28,10 @@ def duels(q: int, box: Box, rivals: Sequence[Reading], rng: np.random.Generator)
     """
     Z = candidates_for_duels(tuning.DRAWS_FOR_A_DUEL * q, box, rng)
     first, *others = rivals[: tuning.RIVALS_IN_DUELS]
-    worth = np.zeros(len(Z))
+    X, worth = box.coded.rows(Z), np.zeros(len(Z))
     for other in others:
         weight = np.exp(0.5 * (other.score - first.score))
-        worth += weight * told_apart(box.coded.rows(Z), first, other)
+        worth += weight * told_apart(X, first, other)
     return Z[np.argsort(-worth, kind="stable")[:q]]
 
 
