@@ -17,7 +17,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.11.0"
+__version__ = "0.12.0"
 
 
 def _public() -> dict[str, str]:
