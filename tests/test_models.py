@@ -253,7 +253,8 @@ def test_one_model_is_not_shown_twice_because_of_the_shape_of_its_noise():
         (0.05, 50.0, {"lapses": 9.0}, True),
         (0.05, 50.0, {"tails": 60.0}, False),  # the answers speak more for tails
         (0.05, 50.0, {"tails": 9.0}, True),
-        (0.03, 50.0, {"gate": 9.0}, True),  # nothing about outliers
+        (0.03, 50.0, {"squares": 9.0}, False),  # those of outliers bend with a feature, or not
+        (0.05, 5.0, {"squares": 9.0}, True),  # nothing about outliers
         (0.40, 50.0, {"shape": 6.0}, False),
         (0.40, 50.0, {"shape": 4.0}, True),  # two are the more probable by themselves
     ],

@@ -221,12 +221,12 @@ class Report:
     def _of_outliers(self, candidates: Candidates, checks: Sequence[Check]) -> str | None:
         """Say so if one of the models may be nothing but the tails of the noise.
 
-        A check of outliers failed, and that model answers too seldom to be told from them, or the answers speak less
-        for it than for tails, or for one noise of another shape. Then it is not shown: nobody asked for it, and its
+        A check failed, and that model answers too seldom to be told from outliers, or the answers speak less for it
+        than for tails, or for one noise of another shape. Then it is not shown: nobody asked for it, and its
         coefficients are those of the noise, or of another model.
         """
         winner, setup = candidates.winner, self.setup
-        wrong = {check.name: check.nats for check in checks if check.failed and check.name in OF_OUTLIERS}
+        wrong = {check.name: check.nats for check in checks if check.failed}
         asked_for = setup.models is not None or not setup.free_weights
         if not wrong or asked_for or winner is candidates.one or winner.L > MOST_MODELS:
             return None
@@ -241,7 +241,7 @@ class Report:
         last = int(winner.weights.argmin())
         share, stderr = float(winner.weights[last]), float(shares_stderr(self.answers.data, winner)[last])
         seldom = share <= 2 * LEAST_SHARE and share - NORMAL_QUANTILE * stderr <= LEAST_SHARE
-        if not seldom and candidates.evidence > wrong.get("tails", 0.0):
+        if not seldom and (wrong.keys().isdisjoint(OF_OUTLIERS) or candidates.evidence > wrong.get("tails", 0.0)):
             return None
         return (
             f"{100 * share:.2g} % of the answers would be explained best by one model more, which may be made of "
