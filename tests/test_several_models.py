@@ -170,6 +170,29 @@ def test_new_queries_show_a_world_that_is_not_the_papers(means, method):
         assert r.diagnostics["warnings"]
 
 
+@pytest.mark.parametrize(
+    "bent",
+    [
+        lambda X, v: 6 * np.tanh(X @ v / 6),
+        lambda X, v: (X @ v).clip(-5, 5),
+        lambda X, v: X.clip(-1, 1) @ v,
+        lambda X, v: X @ v + 0.2 * np.abs(X @ v),
+    ],
+)
+def test_one_vector_that_bends_is_not_single(bent):
+    """35 of 40 that level off like 6 tanh(m/6), and 26 of 40 that are clipped at 5, were single; of 80 lines all are."""
+    vector = ms.random_models(1, 20, 3, gap=4.0, seed=500)[0]
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 1])
+
+        def oracle(X, repeats, rng=rng):
+            return bent(X, vector)[:, None] + 0.5 * rng.standard_normal((len(X), repeats))
+
+        r = ms.recover(oracle, 20, k=6, gamma=0.6, method="single", seed=[seed, 2])
+        assert r.status == "uncertain"
+        assert any("bend with what they should be" in text for text in r.diagnostics["warnings"])
+
+
 def test_queries_that_are_too_few_are_not_certified():
     vectors = ms.random_models(2, 40, 3, gap=6.0, seed=1)
     for seed in range(3):

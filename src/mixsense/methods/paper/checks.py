@@ -120,8 +120,7 @@ def level_doubts(X: Array, means: Array, vectors: Array, count: int) -> list[str
     from scipy.special import stdtrit
 
     m = len(X)
-    largest = np.argsort(-np.abs(vectors).max(axis=0), kind="stable")[: min(count, (m - 1) // 2)]
-    design = np.column_stack([np.ones(m), X[:, largest]])
+    design = np.column_stack([np.ones(m), _largest_columns(X, vectors, count)])
     fitted, left = np.linalg.lstsq(design, means, rcond=None)[0], m - design.shape[1]
     variance = ((means - design @ fitted) ** 2).sum() / left
     error = np.sqrt(variance * np.linalg.pinv(design.T @ design)[0, 0])
@@ -131,6 +130,40 @@ def level_doubts(X: Array, means: Array, vectors: Array, count: int) -> list[str
         f"all answers are {fitted[0]:+.3g} off what the vectors say: a constant, which this method takes for 0; "
         "subtract it, or use method='frugal' with a box and intercept=True"
     ]
+
+
+def bend_doubts(X: Array, means: Array, vectors: Array, count: int) -> list[str]:
+    """Return the warning that the answers are not linear in x, if they bend with what they should be.
+
+    The means of the batches, (m,), are fitted by least squares as for `level_doubts`, without and with what levels off
+    there: the prediction within a standard deviation of 0, its absolute value, and the inputs within 1 of 0. Fisher's F
+    holds what these explain against the rest.
+    """
+    from scipy.special import fdtrc
+
+    linear = _largest_columns(X, vectors, count)
+    slopes, rest = _fitted(linear, means)
+    predicted = linear @ slopes
+    z = predicted / (predicted.std() or 1.0)
+    bent = np.column_stack([z.clip(-1, 1), np.abs(z), linear.clip(-1, 1) @ slopes])
+    more, left = _fitted(np.hstack([linear, bent]), means)[1], len(X) - linear.shape[1] - bent.shape[1]
+    if left < 1 or more <= 0 or fdtrc(bent.shape[1], left, (rest - more) / bent.shape[1] / (more / left)) > FALSE_ALARM:
+        return []
+    return [
+        "the answers bend with what they should be: they are not linear in x, or level off at their ends; use "
+        "method='frugal', with a box in which they are linear"
+    ]
+
+
+def _largest_columns(X: Array, vectors: Array, count: int) -> Array:
+    """Return the columns of the coefficients that are largest in any vector, at most half as many as rows."""
+    return X[:, np.argsort(-np.abs(vectors).max(axis=0), kind="stable")[: min(count, (len(X) - 1) // 2)]]
+
+
+def _fitted(A: Array, y: Array) -> tuple[Array, float]:
+    """Return the least-squares coefficients, and the sum of squares that is left."""
+    found = np.asarray(np.linalg.lstsq(A, y, rcond=None)[0], dtype=np.float64)
+    return found, float(((y - A @ found) ** 2).sum())
 
 
 def noise_doubts(X: Array, batches: Batches, vectors: Array, sigma: float) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from mixsense import mixture
 from mixsense.arrays import Array
 from mixsense.methods.design import gaussian
-from mixsense.methods.paper.checks import level_doubts, one_sided, strangers, too_quiet, unsteady
+from mixsense.methods.paper.checks import bend_doubts, level_doubts, one_sided, strangers, too_quiet, unsteady
 from mixsense.methods.paper.constants import Constants
 from mixsense.methods.paper.decoding import Decoder, decode, decoding_error, one_vector, supported_sparsity
 from mixsense.methods.paper.estimate import Batches, measure_gap, measure_sigma
@@ -116,6 +116,7 @@ def fit_one(
     warnings = list(warnings or [])
     if status == "single":
         found = level_doubts(X, u, vector[None], accuracy.models * k) + too_quiet(batches, accuracy.sigma)
+        found += bend_doubts(X, u, vector[None], accuracy.models * k)
         found += unsteady(batches) if gap.low == 0 else []
         status, warnings = "uncertain" if found else status, warnings + found
     if status == "single" and problem.gamma is not None and problem.gamma <= accuracy.single_fraction * gap.low:
