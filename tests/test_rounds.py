@@ -243,6 +243,13 @@ def test_an_oracle_that_knows_no_blocks_links_nobody():
     assert len({*first.group.tolist(), *second.group.tolist()}) == 1200
 
 
+def test_an_oracle_that_says_what_was_asked_and_no_groups_links_nobody():
+    oracle = Blocks()
+    oracle.asked = lambda queries, repeats, block: ms.Asked.of_round(queries, np.ones((len(queries), repeats)))
+    first, second = ms.run(blocks_of_three(300), oracle).story
+    assert len({*first.group.tolist(), *second.group.tolist()}) == 1200
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

@@ -180,7 +180,7 @@ def test_new_queries_show_a_world_that_is_not_the_papers(means, method):
     ],
 )
 def test_one_vector_that_bends_is_not_single(bent):
-    """35 of 40 that level off like 6 tanh(m/6), and 26 of 40 that are clipped at 5, were single; of 80 lines all are."""
+    """35 of 40 that level off like 6 tanh(m/6) were single, and 26 of 40 clipped at 5; of 80 lines all are."""
     vector = ms.random_models(1, 20, 3, gap=4.0, seed=500)[0]
     for seed in range(3):
         rng = np.random.default_rng([seed, 1])

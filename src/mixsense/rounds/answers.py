@@ -43,6 +43,8 @@ def answered(
                 f"the oracle's asked() returned {one_line(found, 60)}: an Asked of these queries is needed"
             )
         checked_answers(found.table(), q, repeats, first_query, exact=is_exact(sent))
+        if found.alone:
+            found.group = first_group + found.group
         return found
     y = checked_answers(oracle(sent, repeats), q, repeats, first_query, exact=is_exact(sent))
     # Nobody told this oracle of the block: that its answers share a model is not known.

@@ -106,7 +106,7 @@ class Asked:
 
     # A query that was asked a thousand times is held once: `vectors` are the different ones, `place` says which of them
     # each answer belongs to.
-    __slots__ = ("answers", "group", "place", "vectors")
+    __slots__ = ("alone", "answers", "group", "place", "vectors")
 
     vectors: Array
     """(q, n), the query vectors in the order of the round, each once."""
@@ -114,6 +114,8 @@ class Asked:
     """(N,), the row of `vectors` that an answer belongs to, ascending."""
     answers: Array
     group: Index
+    alone: bool
+    """Nobody has said that answers belong together: the numbers of their groups begin at 0, whatever came before."""
 
     def __init__(self, queries: ArrayLike, answers: ArrayLike, group: ArrayLike | None = None) -> None:
         X, y = as_rows(queries), as_answers(answers)
@@ -122,6 +124,7 @@ class Asked:
         self._set(X, np.arange(len(y)), y, group)
 
     def _set(self, vectors: Array, place: Index, answers: Array, group: ArrayLike | None) -> None:
+        self.alone = group is None
         group = np.arange(len(answers)) if group is None else np.asarray(group, dtype=np.intp)
         if group.shape != answers.shape:
             raise InvalidInput(f"group has shape {group.shape}: give one number for each of {len(answers)} answers")
