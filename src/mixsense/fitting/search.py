@@ -16,6 +16,7 @@ from mixsense.regression.data import Data
 from mixsense.regression.extensions import extended, own_noise
 from mixsense.regression.fit import Fit, climb, finish
 from mixsense.regression.from_start import climbed
+from mixsense.regression.likelihood import counted
 from mixsense.regression.renewal import one_less, renew, supported
 from mixsense.regression.starts import spread_of
 from mixsense.regression.tuning import (
@@ -140,7 +141,8 @@ def _by_number(data: Data, expected: Expected, rng: np.random.Generator) -> dict
     Each number is searched for by itself: two models that stand for four are a place from which three are not found.
     """
     if expected.models is not None:
-        return _better({}, renew(None, data, expected, rng, NEW_STARTS, more=False))
+        found = _better({}, renew(None, data, expected, rng, NEW_STARTS, more=False))
+        return {L: _from_least_squares(f, data, expected) for L, f in found.items()}
     best = dict[int, Fit]()
     for L in range(2, MOST_MODELS + 1):
         best = _better(best, renew(None, data, replace(expected, models=L), rng, NEW_STARTS, more=False))
@@ -149,7 +151,37 @@ def _by_number(data: Data, expected: Expected, rng: np.random.Generator) -> dict
         leader = max(best, key=lambda number: best[number].score)
         if L >= leader + 2:
             break
-    return best
+    return {L: _from_least_squares(f, data, expected) for L, f in best.items()}
+
+
+def _from_least_squares(f: Fit, data: Data, expected: Expected) -> Fit:
+    """Return the better of a fit and of one from the least squares of all columns, where these go together.
+
+    Of columns that are nearly the same, the first that comes in takes what is the others': one at a time, as fits renew
+    their coefficients, they hardly move then.
+    """
+    X, at = data.X, data._replace(scale=f.scale).explained(f.beta, f.weights, f.noise)
+    P = counted(at.probability, data.counts)
+    if (P.sum(axis=0) < ANSWERS_PER_COEFFICIENT * X.shape[1]).any() or not _go_together(X):
+        return f
+    values = X @ f.beta.T + at.residual  # of answers that are real numbers, these
+    roots = np.sqrt(P)
+    beta = [np.linalg.lstsq(X * roots[:, [a]], values[:, a] * roots[:, a], rcond=None)[0] for a in range(f.L)]
+    return max(f, _climbed(replace(f, beta=np.array(beta)), f.noise, data, expected), key=lambda each: each.score)
+
+
+def _go_together(X: Array) -> bool:
+    """Say whether some columns nearly tell another.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> _go_together(X), _go_together(np.column_stack([X, X[:, 0] + 0.1 * X[:, 1]]))
+    (False, True)
+    """
+    size = np.sqrt((X * X).sum(axis=0))
+    unit = X / np.where(size > 0, size, 1.0)
+    return bool(np.linalg.eigvalsh(unit.T @ unit)[0] < tuning.NEARLY_TOLD)
 
 
 def _with_lapses(found: dict[int, Fit], data: Data, expected: Expected, rng: np.random.Generator) -> dict[int, Fit]:

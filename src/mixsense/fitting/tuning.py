@@ -96,3 +96,7 @@ MOST_RATINGS = 21
 """Answers in steps that have more different values than this are no ratings. Taste: 0 to 10 in halves has as many."""
 AT_AN_END = 0.1
 """Ratings of which this share is at one end are told of. Taste: with fewer, slopes are a few per cent too small."""
+NEARLY_TOLD = 0.1
+"""Where a combination of columns of length 1 has less than this share of the squares that independent ones have, least
+squares of all columns are tried as a start. Taste: columns with a correlation of 0.9, or a constant beside numbers that
+are far from 0; below that, coefficients that are renewed one at a time come there by themselves."""
