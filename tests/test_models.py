@@ -247,21 +247,25 @@ def test_one_model_is_not_shown_twice_because_of_the_shape_of_its_noise():
 
 
 @pytest.mark.parametrize(
-    ("share", "evidence", "failed", "shown"),
+    ("share", "answers", "evidence", "failed", "shown"),
     [
-        (0.03, 50.0, {"lapses": 9.0}, False),  # 3 % ± 1 % may be 2 %
-        (0.05, 50.0, {"lapses": 9.0}, True),
-        (0.05, 50.0, {"tails": 60.0}, False),  # the answers speak more for tails
-        (0.05, 50.0, {"tails": 9.0}, True),
-        (0.03, 50.0, {"squares": 9.0}, False),  # those of outliers bend with a feature, or not
-        (0.05, 5.0, {"squares": 9.0}, True),  # nothing about outliers
-        (0.40, 50.0, {"shape": 6.0}, False),
-        (0.40, 50.0, {"shape": 4.0}, True),  # two are the more probable by themselves
+        (0.03, 9000, 50.0, {"lapses": 9.0}, False),  # 3 % ± 1 % may be 2 %
+        (0.05, 9000, 50.0, {"lapses": 9.0}, True),
+        (0.05, 9000, 50.0, {"tails": 60.0}, False),  # the answers speak more for tails
+        (0.05, 9000, 50.0, {"tails": 9.0}, True),
+        (0.03, 9000, 50.0, {"squares": 9.0}, False),  # those of outliers bend with a feature, or not
+        (0.05, 9000, 5.0, {"squares": 9.0}, True),  # nothing about outliers
+        (0.15, 390, 50.0, {"gate": 9.0}, False),  # 6 coefficients from 58 answers
+        (0.15, 410, 50.0, {"gate": 9.0}, True),
+        (0.16, 300, 50.0, {"gate": 9.0}, True),
+        (0.40, 9000, 50.0, {"shape": 6.0}, False),
+        (0.40, 9000, 50.0, {"shape": 4.0}, True),  # two are the more probable by themselves
     ],
 )
-def test_a_model_of_outliers_is_not_shown_where_a_check_failed(monkeypatch, share, evidence, failed, shown):
+def test_a_model_of_outliers_is_not_shown_where_a_check_failed(monkeypatch, share, answers, evidence, failed, shown):
     monkeypatch.setattr(result, "shares_stderr", lambda data, fit: np.full(2, 0.01))
-    one, two = SimpleNamespace(L=1), SimpleNamespace(L=2, weights=np.array([1 - share, share]))
+    one, shares = SimpleNamespace(L=1), np.array([1 - share, share])
+    two = SimpleNamespace(L=2, weights=shares, inclusion=np.full((2, 6), 1.0), answers=answers)
     candidates = SimpleNamespace(winner=two, one=one, fits={1: [one], 2: [two]}, evidence=evidence)
     checks = [Check(name, nats, None, 0.0) for name, nats in failed.items()]
     for models, free_weights, level in (

@@ -221,8 +221,9 @@ class Report:
     def _of_outliers(self, candidates: Candidates, checks: Sequence[Check]) -> str | None:
         """Say so if one of the models may be nothing but the tails of the noise.
 
-        A check failed, and that model answers too seldom to be told from outliers, or the answers speak less for it
-        than for tails, or for one noise of another shape. Then it is not shown: nobody asked for it, and its
+        A check failed, and that model answers too seldom to be told from outliers or has too few answers for its
+        coefficients, or the answers speak less for it than for tails, or for one noise of another shape. Then it is not
+        shown: nobody asked for it, and its
         coefficients are those of the noise, or of another model.
         """
         winner, setup = candidates.winner, self.setup
@@ -240,7 +241,9 @@ class Report:
             )
         last = int(winner.weights.argmin())
         share, stderr = float(winner.weights[last]), float(shares_stderr(self.answers.data, winner)[last])
+        needed = tuning.SELDOM_PER_COEFFICIENT * float(winner.inclusion[last].sum())  # as of a certificate
         seldom = share <= 2 * LEAST_SHARE and share - NORMAL_QUANTILE * stderr <= LEAST_SHARE
+        seldom |= share <= tuning.SELDOM and share * winner.answers < needed
         if not seldom and (wrong.keys().isdisjoint(OF_OUTLIERS) or candidates.evidence > wrong.get("tails", 0.0)):
             return None
         return (
