@@ -223,8 +223,7 @@ class Report:
 
         A check failed, and that model answers too seldom to be told from outliers or has too few answers for its
         coefficients, or the answers speak less for it than for tails, or for one noise of another shape. Then it is not
-        shown: nobody asked for it, and its
-        coefficients are those of the noise, or of another model.
+        shown: nobody asked for it, and its coefficients are those of the noise, or of another model.
         """
         winner, setup = candidates.winner, self.setup
         wrong = {check.name: check.nats for check in checks if check.failed}

@@ -136,7 +136,7 @@ LEAST_WITHOUT_BOX = 150
 """Without a box a certificate takes at least this many answers beside those to x = 0, which tell nothing about models.
 Taste: as in a box of many features. With fewer, three models of which two differ in two features passed for two.
 This, and `LEAST_IN_BOX`, is for two models: more of them take as many answers each. One of three that leaves its line
-was certified in 10 of 38 runs in a box of 6 features, most of them after 225 to 270 answers."""
+was certified in 9 of 26 runs in a box of 6 features, after 225 to 422 answers."""
 LEAST_RESPONDENTS = 30
 """Of respondents who give several answers each, a certificate takes at least this many. Derived: a model with a share
 of 10 % is none of theirs with probability η = 0.05 then. Of 12 who gave 20 answers each, 1 of 8 certificates did not

@@ -22,8 +22,8 @@ many in each direction)."""
 FALSE_ALARM = 1e-3
 """The probability with which each of the tests doubts equal shares, answers of 0 at x = 0, and the noise (taste)."""
 FALSE_BEND = 1e-4
-"""The probability with which the test of a bend does (taste: the columns that it fits were chosen by the same means,
-and midpoints of few answers are not normal: 2 of 290 runs had less than 0.001)."""
+"""The probability with which answers on a line are doubted for a bend (taste: the columns that are fitted were chosen
+by the same means, and midpoints of few answers are not normal: 2 of 290 runs had less than 0.001)."""
 MOST_UNSTEADY = 8.0
 """How much more the variances of batches may differ than those of Gaussian noise do (taste: t₅ noise has 4; two vectors
 that are taken for noise have about T)."""
